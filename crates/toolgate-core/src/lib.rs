@@ -1,0 +1,28 @@
+//! The heart of Toolgate: what a tool promises, what a call goes through, and what is kept of it.
+//!
+//! No database, no HTTP, no policy engine: those are ports here and adapters elsewhere. The one way to run a tool is
+//! [`Runner::execute`](runner::Runner::execute).
+
+pub mod id;
+pub mod time;
+pub mod json;
+pub mod error;
+pub mod actor;
+pub mod contract;
+pub mod redaction;
+pub mod event;
+pub mod invocation;
+pub mod change;
+pub mod failpoint;
+pub mod port;
+pub mod catalog;
+pub mod runner;
+
+pub use actor::{AccessRules, Actor};
+pub use catalog::{BoundTool, Catalog};
+pub use contract::{Effect, Egress, ToolContract};
+pub use error::{CallError, ErrorCode};
+pub use invocation::{Approval, Invocation, Source, Status};
+pub use json::JsonText;
+pub use runner::{Call, CallResult, ClearedCall, Runner};
+pub use time::Timestamp;

@@ -1,0 +1,93 @@
+//! How a tool's code is reached: one trait per binding kind, callable only with a [`ClearedCall`].
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::actor::Actor;
+use crate::id::{InvocationId, SessionId};
+use crate::json::JsonText;
+use crate::port::capability::Capabilities;
+use crate::runner::ClearedCall;
+
+/// Runs tools of one binding kind.
+#[async_trait]
+pub trait Executor: Send + Sync {
+    /// Does what the tool does. Dropping the future is how a call that ignores its cancellation is stopped.
+    async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure>;
+}
+
+/// Why a tool could not do it. The message is shown to callers: no arguments, no secrets, no upstream bodies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolFailure {
+    /// It failed.
+    Failed {
+        /// One safe sentence.
+        message: String,
+        /// What would help.
+        hint: Option<String>,
+    },
+    /// It noticed the cancellation and stopped before it had an effect.
+    Cancelled,
+}
+
+impl ToolFailure {
+    /// A failure with a safe sentence.
+    #[must_use]
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), hint: None }
+    }
+
+    /// The same with a hint.
+    #[must_use]
+    pub fn hint(self, text: impl Into<String>) -> Self {
+        match self {
+            Self::Failed { message, .. } => Self::Failed { message, hint: Some(text.into()) },
+            Self::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+/// Where a running call reports to.
+#[async_trait]
+pub trait ProgressSink: Send + Sync {
+    /// Records a part of the output; durable when this returns.
+    async fn append(&self, chunk: JsonText) -> Result<(), ToolFailure>;
+}
+
+/// What a tool knows about the call it serves: references only, no secrets.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The call.
+    pub call_id: InvocationId,
+    /// Its thread of work.
+    pub session: SessionId,
+    /// Who calls.
+    pub actor: Actor,
+    /// What the tool may reach.
+    pub capabilities: Capabilities,
+    /// Ends when someone cancels the call.
+    pub cancelled: CancellationToken,
+    pub(crate) progress: Option<Arc<dyn ProgressSink>>,
+}
+
+impl std::fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ToolContext").field("call_id", &self.call_id).finish_non_exhaustive()
+    }
+}
+
+impl ToolContext {
+    /// Reports progress: any JSON, at most 64 KiB. It is recorded as `tool.output_appended` and streamed.
+    ///
+    /// # Errors
+    /// When the part is too large, there were too many, or it could not be recorded.
+    pub async fn progress(&self, chunk: &Value) -> Result<(), ToolFailure> {
+        match &self.progress {
+            Some(sink) => sink.append(JsonText::from_value(chunk)).await,
+            None => Ok(()),
+        }
+    }
+}

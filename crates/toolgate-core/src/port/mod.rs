@@ -1,0 +1,7 @@
+//! Ports: what the core needs from the outside, in its own words. Each trait's docs are its contract.
+
+pub mod capability;
+pub mod executor;
+pub mod gate;
+pub mod store;
+pub mod validator;

@@ -1,0 +1,256 @@
+//! Where everything is kept. Every adapter passes `toolgate-store-contract`.
+
+use async_trait::async_trait;
+
+use crate::actor::Actor;
+use crate::change::{Change, NewCall};
+use crate::contract::{ContractVersion, Effect, Egress};
+use crate::event::{Anchor, Event};
+use crate::id::{ApiKeyId, IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId};
+use crate::invocation::{Invocation, Status};
+use crate::json::JsonText;
+use crate::time::Timestamp;
+
+/// Why a store could not do it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The row changed since it was seen; nothing was written.
+    #[error("the record changed in the meantime")]
+    Conflict,
+    /// There is no such row.
+    #[error("there is no such record")]
+    NotFound,
+    /// The store itself refused the row, by a constraint or trigger.
+    #[error("the store refused the change: {0}")]
+    Refused(String),
+    /// The store can't be reached or is broken.
+    #[error("the store is not available")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// Wraps a driver's error.
+    pub fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Unavailable(cause.into())
+    }
+}
+
+/// What became of a new call.
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "made once per call and taken apart at once")]
+pub enum Begun {
+    /// It was written.
+    Fresh(Invocation),
+    /// Its idempotency key is taken; this is the call that took it. Nothing was written.
+    Repeat(Invocation),
+}
+
+/// Which calls to list.
+#[derive(Debug, Clone, Default)]
+pub struct InvocationFilter {
+    /// Of one tool.
+    pub tool: Option<ToolName>,
+    /// In one status.
+    pub status: Option<Status>,
+    /// By one actor.
+    pub actor: Option<PrincipalId>,
+    /// In one session.
+    pub session: Option<SessionId>,
+    /// Seen by this principal: calls it made or that were made for it.
+    pub visible_to: Option<PrincipalId>,
+    /// Made at or after this moment.
+    pub since: Option<Timestamp>,
+    /// Made before this moment.
+    pub until: Option<Timestamp>,
+}
+
+/// A part of a list: newest first, after `after`, at most `limit`.
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    /// The last id of the part before.
+    pub after: Option<InvocationId>,
+    /// How many.
+    pub limit: u32,
+}
+
+/// Calls and their events.
+#[async_trait]
+pub trait InvocationStore: Send + Sync {
+    /// Writes a new call's row and events as one. A taken idempotency key answers [`Begun::Repeat`] and writes
+    /// nothing; a session that is not there, or not the owner's, answers [`StoreError::NotFound`]. Asked again with
+    /// the same call id, after an answer was lost, it answers [`Begun::Fresh`] with what the first try wrote.
+    async fn begin(&self, call: NewCall) -> Result<Begun, StoreError>;
+
+    /// Writes one step's row and event as one, if the row still has the revision that was seen. Otherwise answers
+    /// [`StoreError::Conflict`] and writes nothing.
+    async fn advance(&self, change: Change) -> Result<Invocation, StoreError>;
+
+    /// The call that took this key, if any.
+    async fn find_by_key(
+        &self,
+        tenant: &TenantId,
+        actor: &PrincipalId,
+        tool: &ToolName,
+        key: &IdempotencyKey,
+    ) -> Result<Option<Invocation>, StoreError>;
+
+    /// One call of this tenant.
+    async fn get(&self, tenant: &TenantId, id: InvocationId) -> Result<Option<Invocation>, StoreError>;
+
+    /// Newest first, ordered by id, so pages never overlap.
+    async fn list(
+        &self,
+        tenant: &TenantId,
+        filter: &InvocationFilter,
+        page: Page,
+    ) -> Result<Vec<Invocation>, StoreError>;
+
+    /// Calls of all tenants whose lease or deadline has passed, most overdue first.
+    async fn due(&self, now: Timestamp, limit: u32) -> Result<Vec<Invocation>, StoreError>;
+
+    /// Puts off the leases of these running calls, as far as `worker` still holds them. Returns the ones that
+    /// someone asked to stop.
+    async fn renew(
+        &self,
+        worker: WorkerId,
+        calls: &[InvocationId],
+        until: Timestamp,
+    ) -> Result<Vec<InvocationId>, StoreError>;
+
+    /// Ends all leases when no other worker can be alive (an embedded store just opened); otherwise does nothing.
+    async fn end_foreign_leases(&self) -> Result<(), StoreError>;
+
+    /// A call's events, oldest first.
+    async fn invocation_events(&self, invocation: &Invocation) -> Result<Vec<Event>, StoreError>;
+}
+
+/// A thread of work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// Whose wall it stands within.
+    pub tenant: TenantId,
+    /// Who began it.
+    pub owner: PrincipalId,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// Sessions and their event chains.
+#[async_trait]
+pub trait SessionStore: Send + Sync {
+    /// Makes an empty session.
+    async fn create_session(&self, session: Session) -> Result<(), StoreError>;
+
+    /// One session of this tenant.
+    async fn session(&self, tenant: &TenantId, id: SessionId) -> Result<Option<Session>, StoreError>;
+
+    /// A session's events after number `after`, oldest first.
+    async fn session_events(&self, id: SessionId, after: i64, limit: u32) -> Result<Vec<Event>, StoreError>;
+}
+
+/// The record as a whole, for those who check it.
+#[async_trait]
+pub trait AuditStore: Send + Sync {
+    /// Sessions that have events, after `after`, in order of id.
+    async fn sessions_after(&self, after: Option<SessionId>, limit: u32) -> Result<Vec<SessionId>, StoreError>;
+
+    /// Calls after `after` in order of id: for comparing rows with their events.
+    async fn invocations_after(
+        &self,
+        after: Option<InvocationId>,
+        limit: u32,
+    ) -> Result<Vec<Invocation>, StoreError>;
+
+    /// Anchors after number `after`, in order.
+    async fn anchors_after(&self, after: i64, limit: u32) -> Result<Vec<Anchor>, StoreError>;
+
+    /// Writes an anchor over the heads of all sessions touched since the last one, at most `limit` of them.
+    /// Returns how many it covered; with none, writes nothing.
+    async fn write_anchor(&self, at: Timestamp, limit: u32) -> Result<usize, StoreError>;
+}
+
+/// A tool's row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolRow {
+    /// Its id.
+    pub id: ToolName,
+    /// Its contract's content address.
+    pub version: ContractVersion,
+    /// What it does to state.
+    pub effect: Effect,
+    /// What leaves the house.
+    pub egress: Egress,
+    /// Whether every call waits for a person. The database sets it for `egress: write`, whatever is written.
+    pub requires_approval: bool,
+    /// The contract.
+    pub contract: JsonText,
+}
+
+/// Tools and the history of their contracts.
+#[async_trait]
+pub trait ToolStore: Send + Sync {
+    /// Writes the tenant's tools and a version row for each contract not seen before. Returns the rows as the
+    /// database keeps them.
+    async fn record_tools(
+        &self,
+        tenant: &TenantId,
+        tools: Vec<ToolRow>,
+        at: Timestamp,
+    ) -> Result<Vec<ToolRow>, StoreError>;
+}
+
+/// A bearer key. The key itself is never stored, only its SHA-256.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    /// Its id.
+    pub id: ApiKeyId,
+    /// Whose wall it opens.
+    pub tenant: TenantId,
+    /// Who it speaks for.
+    pub principal: PrincipalId,
+    /// SHA-256 of the key.
+    pub hash: [u8; 32],
+    /// What people call it.
+    pub label: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// Principals and their keys.
+#[async_trait]
+pub trait PrincipalStore: Send + Sync {
+    /// Writes a principal and what it may do, replacing what was there.
+    async fn put_principal(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+        rules: &[String],
+    ) -> Result<(), StoreError>;
+
+    /// A principal as it stands now, without a key; the subject is none.
+    async fn principal(&self, tenant: &TenantId, principal: &PrincipalId) -> Result<Option<Actor>, StoreError>;
+
+    /// Writes a key of a known principal.
+    async fn put_key(&self, key: ApiKey) -> Result<(), StoreError>;
+
+    /// Whether any key exists.
+    async fn any_key(&self) -> Result<bool, StoreError>;
+
+    /// Who the key with this hash speaks for.
+    async fn actor_by_key(&self, hash: &[u8; 32]) -> Result<Option<Actor>, StoreError>;
+}
+
+/// Everything a store does.
+#[async_trait]
+pub trait Store:
+    InvocationStore + SessionStore + AuditStore + ToolStore + PrincipalStore + Send + Sync + 'static
+{
+    /// The engine's name, for people.
+    fn engine(&self) -> &'static str;
+
+    /// Whether the store answers now.
+    async fn ping(&self) -> Result<(), StoreError>;
+}

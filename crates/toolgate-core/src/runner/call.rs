@@ -1,0 +1,147 @@
+//! What goes into the runner and what comes out.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::actor::Actor;
+use crate::error::{CallError, ErrorCode};
+use crate::id::{ConnectionId, IdempotencyKey, InvocationId, SessionId, ToolName};
+use crate::invocation::{Invocation, Source, Status};
+use crate::json::{JsonText, canonical_digest, to_hex};
+use crate::port::store::StoreError;
+
+/// A call as a door hands it in.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Who calls.
+    pub actor: Actor,
+    /// Which tool, by id or alias.
+    pub tool: ToolName,
+    /// With what.
+    pub input: CallInput,
+    /// In which thread of work; none means one of its own.
+    pub session: Option<SessionId>,
+    /// The call that makes this one.
+    pub parent: Option<InvocationId>,
+    /// What makes a repeat return the first result.
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// The connection it asks for.
+    pub connection: Option<ConnectionId>,
+    /// Through which door.
+    pub source: Source,
+    /// How long the caller waits before it takes a handle instead.
+    pub wait: Duration,
+}
+
+/// A call's arguments.
+#[derive(Debug, Clone)]
+pub enum CallInput {
+    /// Parsed by the door.
+    Value(Value),
+    /// As a model wrote them; the runner parses.
+    Text(String),
+}
+
+impl Call {
+    /// SHA-256 over what makes two requests the same: the input and the session asked for.
+    pub(super) fn digest(&self) -> String {
+        let mut hasher = Sha256::new();
+        match &self.input {
+            CallInput::Value(value) => hasher.update(canonical_digest(value)),
+            CallInput::Text(text) => match serde_json::from_str(text) {
+                Ok(value) => hasher.update(canonical_digest(&value)),
+                Err(_) => hasher.update(text.as_bytes()),
+            },
+        }
+        if let Some(session) = self.session {
+            hasher.update(session.uuid().as_bytes());
+        }
+        to_hex(&hasher.finalize())
+    }
+}
+
+/// How a call stands when the runner answers.
+#[derive(Debug, Clone)]
+pub struct CallResult {
+    /// The call's id, the same from start to result.
+    pub call_id: InvocationId,
+    /// Its thread of work.
+    pub session_id: SessionId,
+    /// Whether it ended well.
+    pub ok: bool,
+    /// Where it stands.
+    pub status: Status,
+    /// The redacted result.
+    pub value: Option<JsonText>,
+    /// Why it stopped.
+    pub error: Option<CallError>,
+    /// Whether this is the answer to an earlier call with the same key.
+    pub repeated: bool,
+    /// Time spent in the tool itself.
+    pub tool_time: Duration,
+}
+
+impl CallResult {
+    /// How a recorded call stands.
+    #[must_use]
+    pub fn of(invocation: &Invocation) -> Self {
+        Self {
+            call_id: invocation.id(),
+            session_id: invocation.opened.session,
+            ok: invocation.status == Status::Completed,
+            status: invocation.status,
+            value: invocation.output.clone(),
+            error: invocation.error.clone(),
+            repeated: false,
+            tool_time: Duration::ZERO,
+        }
+    }
+
+    /// The same, as the answer to a repeat.
+    #[must_use]
+    pub fn repeat(invocation: &Invocation) -> Self {
+        Self { repeated: true, ..Self::of(invocation) }
+    }
+}
+
+/// Why there is no call to speak of: nothing was accepted and nothing ran, unless it says otherwise.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The session asked for is not there, or not the caller's.
+    #[error("there is no session `{0}` you may use")]
+    UnknownSession(SessionId),
+    /// The key was used with another body.
+    #[error("the idempotency key was used with another body")]
+    KeyReused {
+        /// The call that used it.
+        first: InvocationId,
+    },
+    /// The server is going down.
+    #[error("the server is shutting down")]
+    Draining,
+    /// The store could not record it.
+    #[error("the call could not be recorded")]
+    Store(#[source] StoreError),
+}
+
+impl RunError {
+    /// What a store's refusal means for a call in this session.
+    pub(super) fn store(cause: StoreError, session: SessionId) -> Self {
+        match cause {
+            StoreError::NotFound => Self::UnknownSession(session),
+            other => Self::Store(other),
+        }
+    }
+
+    /// The stable code, where it is one of the call codes.
+    #[must_use]
+    pub const fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::KeyReused { .. } => Some(ErrorCode::IdempotencyConflict),
+            Self::UnknownSession(_) | Self::Draining | Self::Store(_) => None,
+        }
+    }
+}

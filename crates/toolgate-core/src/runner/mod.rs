@@ -1,0 +1,353 @@
+//! The one path: [`Runner::execute`] is the only way any tool runs.
+//!
+//! Stages 1 to 6 are in `admit`, 7 here, 8 to 13 in `run`; `recorder` writes what happens, `recover` looks after what
+//! a crash or a waiting person left behind.
+
+mod admit;
+mod call;
+mod cleared;
+mod flights;
+mod recorder;
+mod recover;
+mod run;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{broadcast, oneshot};
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+pub use call::{Call, CallInput, CallResult, RunError};
+pub use cleared::ClearedCall;
+
+use crate::catalog::Tools;
+use crate::change::{NewCall, SessionUse};
+use crate::contract::{Effect, Egress};
+use crate::id::{InvocationId, SessionId, WorkerId};
+use crate::invocation::{Invocation, Opened, Step};
+use crate::json::JsonText;
+use crate::port::capability::{Capabilities, Clock};
+use crate::port::gate::{Authorizer, ConnectionGate, Limiter, Policy};
+use crate::port::store::{Begun, Store, StoreError};
+use admit::{Admitted, Stopped};
+use flights::Flights;
+use recorder::{Recorder, answer_repeat};
+use run::Ready;
+
+/// What the runner works with. Picked once, where the binary wires everything.
+#[derive(Clone)]
+pub struct Parts {
+    /// The tools of each tenant.
+    pub tools: Arc<dyn Tools>,
+    /// Stage 2.
+    pub policy: Arc<dyn Policy>,
+    /// Stage 3.
+    pub authorizer: Arc<dyn Authorizer>,
+    /// Stage 4.
+    pub connections: Arc<dyn ConnectionGate>,
+    /// Stage 6.
+    pub limiter: Arc<dyn Limiter>,
+    /// Stage 8: all there is; a call gets what its tool declared.
+    pub capabilities: Capabilities,
+    /// The record.
+    pub store: Arc<dyn Store>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// How long things may take.
+    pub settings: Settings,
+}
+
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// How long a worker may be silent before its calls are taken over.
+    pub lease: Duration,
+    /// How long a person has to decide.
+    pub approval_deadline: Duration,
+    /// How often a repeatable call is tried again after crashes.
+    pub max_attempts: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            lease: Duration::from_secs(30),
+            approval_deadline: Duration::from_secs(24 * 60 * 60),
+            max_attempts: 3,
+        }
+    }
+}
+
+/// Runs tools. Cheap to clone.
+#[derive(Clone)]
+pub struct Runner(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    worker: WorkerId,
+    flights: Flights,
+    tasks: TaskTracker,
+    news: broadcast::Sender<SessionId>,
+}
+
+impl std::fmt::Debug for Runner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runner").field("worker", &self.0.worker).finish_non_exhaustive()
+    }
+}
+
+impl std::ops::Deref for Inner {
+    type Target = Parts;
+    fn deref(&self) -> &Parts {
+        &self.parts
+    }
+}
+
+impl Runner {
+    /// A runner over these parts, under a worker id of its own.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        let (news, _) = broadcast::channel(1024);
+        Self(Arc::new(Inner {
+            parts,
+            worker: WorkerId::generate(),
+            flights: Flights::default(),
+            tasks: TaskTracker::new(),
+            news,
+        }))
+    }
+
+    /// Takes a call through all stages. Answers when it is settled, when it waits for a person, or when the caller's
+    /// patience ends and the call is safely in the record.
+    ///
+    /// # Errors
+    /// When there is no call to speak of; see [`RunError`].
+    pub async fn execute(&self, call: Call) -> Result<CallResult, RunError> {
+        if self.0.tasks.is_closed() {
+            return Err(RunError::Draining);
+        }
+        let until = Instant::now() + call.wait;
+        let digest = call.digest();
+        let admitted = match self.admit(&call) {
+            Ok(admitted) => admitted,
+            Err(stopped) => return self.record_stop(&call, digest, *stopped).await,
+        };
+
+        // A repeat costs no place in the limits and never runs twice.
+        if let Some(key) = &call.idempotency_key {
+            let (actor, tool) = (&call.actor, &admitted.tool.contract.id);
+            let first = self.0.store.find_by_key(&actor.tenant, &actor.principal, tool, key).await;
+            if let Some(first) = first.map_err(RunError::Store)? {
+                answer_repeat(&first, &digest)?;
+                return Ok(CallResult::repeat(&self.follow(first, until).await.map_err(RunError::Store)?));
+            }
+        }
+
+        // 6: limits.
+        let permit = match self.limit(&call.actor, &admitted) {
+            Ok(permit) => permit,
+            Err(stopped) => return self.record_stop(&call, digest, *stopped).await,
+        };
+
+        // 7: a person decides first.
+        if let Some(reason) = admitted.needs_person(&call.actor) {
+            return self.park(&call, digest, &admitted, reason).await;
+        }
+
+        let opened = self.opened(&call, digest, &admitted, false);
+        let recorder = Arc::new(Recorder::new(self.clone(), opened.clone(), session_use(&call)));
+        let start_first = Self::starts_first(&admitted.tool, call.wait);
+        let ready = Ready {
+            id: opened.id,
+            session: opened.session,
+            actor: call.actor,
+            tool: admitted.tool,
+            input: admitted.input,
+            connection: admitted.connection,
+            rule: admitted.decision.rule,
+            permit,
+            recorder,
+            start_first,
+        };
+        self.launch(ready, until).await
+    }
+
+    /// Runs a call on a task of its own, so that a caller who goes away does not take it along.
+    async fn launch(&self, ready: Ready, until: Instant) -> Result<CallResult, RunError> {
+        let (accept, accepted) = oneshot::channel();
+        let span = tracing::info_span!(
+            "execute_tool",
+            otel.name = %format_args!("execute_tool {}", ready.tool.contract.id),
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = %ready.tool.contract.id,
+            gen_ai.tool.call.id = %ready.id,
+            toolgate.tenant = %ready.actor.tenant,
+            toolgate.actor = %ready.actor.principal,
+        );
+        let mut done = self.0.tasks.spawn(self.clone().run(ready, Some(accept)).instrument(span));
+        let settled = match tokio::time::timeout_at(until.into(), &mut done).await {
+            Ok(settled) => settled,
+            // Invariant: a handle is given out only for a call that is in the record.
+            Err(_) => match accepted.await {
+                Ok(row) => return Ok(CallResult::of(&row)),
+                Err(_) => done.await,
+            },
+        };
+        settled.unwrap_or_else(|lost| Err(RunError::Store(StoreError::unavailable(lost))))
+    }
+
+    /// Writes down a call that was stopped before it ran. Its key stays free: the caller may mend and try again.
+    async fn record_stop(&self, call: &Call, digest: String, stopped: Stopped) -> Result<CallResult, RunError> {
+        let (effect, egress, idempotent) = stopped.tool.as_ref().map_or((Effect::Read, Egress::None, false), |tool| {
+            (tool.contract.effect, tool.contract.egress, tool.contract.idempotent)
+        });
+        let opened = Opened {
+            tool: stopped.tool.as_ref().map_or_else(|| call.tool.clone(), |tool| tool.contract.id.clone()),
+            tool_version: stopped.tool.as_ref().map(|tool| tool.version.clone()),
+            effect,
+            egress,
+            idempotent,
+            input: JsonText::from_value(&stopped.input),
+            idempotency_key: None,
+            rule: stopped.rule,
+            ..self.facts(call, digest)
+        };
+        let session = opened.session;
+        self.open(call, opened, &[Step::Failed { error: stopped.error }])
+            .await
+            .map(|begun| match begun {
+                Begun::Fresh(row) | Begun::Repeat(row) => CallResult::of(&row),
+            })
+            .map_err(|cause| RunError::store(cause, session))
+    }
+
+    /// Parks a call until a person decides.
+    async fn park(
+        &self,
+        call: &Call,
+        digest: String,
+        admitted: &Admitted,
+        reason: String,
+    ) -> Result<CallResult, RunError> {
+        let deadline = self.0.clock.now().plus(self.0.settings.approval_deadline);
+        let opened = self.opened(call, digest.clone(), admitted, true);
+        let session = opened.session;
+        match self.open(call, opened, &[Step::NeedsApproval { reason, deadline }]).await {
+            Ok(Begun::Fresh(row)) => Ok(CallResult::of(&row)),
+            Ok(Begun::Repeat(first)) => answer_repeat(&first, &digest),
+            Err(cause) => Err(RunError::store(cause, session)),
+        }
+    }
+
+    async fn open(&self, call: &Call, opened: Opened, steps: &[Step]) -> Result<Begun, StoreError> {
+        let new = NewCall::open(opened, steps, self.0.clock.now(), session_use(call))
+            .map_err(|illegal| StoreError::Refused(illegal.to_string()))?;
+        let begun = self.0.store.begin(new).await?;
+        if let Begun::Fresh(row) = &begun {
+            self.announce(row);
+        }
+        Ok(begun)
+    }
+
+    fn opened(&self, call: &Call, digest: String, admitted: &Admitted, approval_required: bool) -> Opened {
+        let contract = &admitted.tool.contract;
+        Opened {
+            tool: contract.id.clone(),
+            tool_version: Some(admitted.tool.version.clone()),
+            effect: contract.effect,
+            egress: contract.egress,
+            idempotent: contract.idempotent,
+            input: JsonText::from_value(&admitted.input),
+            rule: Some(admitted.decision.rule.clone()),
+            approval_required,
+            ..self.facts(call, digest)
+        }
+    }
+
+    /// What is known of any call.
+    fn facts(&self, call: &Call, request_digest: String) -> Opened {
+        let id = InvocationId::generate();
+        Opened {
+            id,
+            tenant: call.actor.tenant.clone(),
+            session: call.session.unwrap_or(SessionId::from_uuid(id.uuid())),
+            parent: call.parent,
+            tool: call.tool.clone(),
+            tool_version: None,
+            effect: Effect::Read,
+            egress: Egress::None,
+            idempotent: false,
+            actor: call.actor.principal.clone(),
+            subject: call.actor.subject.clone(),
+            source: call.source,
+            input: JsonText::from_value(&serde_json::Value::Null),
+            idempotency_key: call.idempotency_key.clone(),
+            request_digest,
+            rule: None,
+            approval_required: false,
+            created_at: self.0.clock.now(),
+        }
+    }
+
+    /// Waits until a call is settled or needs a person, but no longer than `until`; returns how it stands then.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn follow(&self, mut invocation: Invocation, until: Instant) -> Result<Invocation, StoreError> {
+        // Calls on other nodes make no news here; this bounds how late their outcome is seen.
+        const LOOK_AGAIN: Duration = Duration::from_millis(250);
+        let mut news = self.watch();
+        while !invocation.status.is_settled() && Instant::now() < until {
+            let pause = LOOK_AGAIN.min(until.saturating_duration_since(Instant::now()));
+            let _ = tokio::time::timeout(pause, async {
+                while !matches!(news.recv().await, Ok(session) if session == invocation.opened.session) {}
+            })
+            .await;
+            let Some(current) = self.0.store.get(&invocation.opened.tenant, invocation.id()).await? else {
+                return Err(StoreError::NotFound);
+            };
+            invocation = current;
+        }
+        Ok(invocation)
+    }
+
+    /// Hears of every session that gets an event in this process.
+    #[must_use]
+    pub fn watch(&self) -> broadcast::Receiver<SessionId> {
+        self.0.news.subscribe()
+    }
+
+    /// Tells those who watch that this call has news.
+    pub fn announce(&self, invocation: &Invocation) {
+        // No watchers is fine.
+        let _ = self.0.news.send(invocation.opened.session);
+    }
+
+    /// The tools, policy and other parts, for those who list and explain.
+    #[must_use]
+    pub fn parts(&self) -> &Parts {
+        &self.0.parts
+    }
+
+    /// Takes no more calls and waits for those under way, but no longer than `patience`. What is not done by then is
+    /// found again by its lease.
+    pub async fn drain(&self, patience: Duration) -> bool {
+        self.0.tasks.close();
+        tokio::time::timeout(patience, self.0.tasks.wait()).await.is_ok()
+    }
+}
+
+fn session_use(call: &Call) -> SessionUse {
+    match call.session {
+        None => SessionUse::New,
+        Some(_) if call.actor.is_admin() => SessionUse::Existing { owner: None },
+        Some(_) => SessionUse::Existing { owner: Some(call.actor.principal.clone()) },
+    }
+}

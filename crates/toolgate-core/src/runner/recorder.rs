@@ -1,0 +1,274 @@
+//! Writes one running call's steps, however often it has to try, and never over another worker's outcome.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use super::Runner;
+use super::call::{CallResult, RunError};
+use crate::change::{Change, NewCall, SessionUse};
+use crate::id::{InvocationId, PrincipalId, SessionId};
+use crate::invocation::{Invocation, Opened, Status, Step};
+use crate::json::JsonText;
+use crate::port::executor::{ProgressSink, ToolFailure};
+use crate::port::store::{Begun, StoreError};
+
+/// How much progress one call may report.
+const MAX_CHUNKS: u32 = 1_000;
+const MAX_CHUNK_BYTES: usize = 64 * 1024;
+
+/// How long a lost store is waited for before the outcome is left to whoever takes the lease over.
+const OUTCOME_TRIES: u32 = 40;
+const TRY_AGAIN_AFTER: Duration = Duration::from_millis(250);
+const BEGIN_TRIES: u32 = 8;
+
+/// The record of one running call.
+pub(super) struct Recorder {
+    runner: Runner,
+    by: PrincipalId,
+    id: InvocationId,
+    session: SessionId,
+    request_digest: String,
+    cancelled: CancellationToken,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// What is needed to open the call; taken when it is opened.
+    opening: Option<(Opened, SessionUse)>,
+    /// The row, once there is one.
+    row: Option<Invocation>,
+    chunks: u32,
+}
+
+/// What recording led to.
+#[allow(clippy::large_enum_variant, reason = "made once per call and taken apart at once")]
+pub(super) enum Recorded {
+    /// The step is in the record.
+    Written(Invocation),
+    /// Another call has this key; this one must not have an effect.
+    Repeat(Invocation),
+}
+
+impl Recorder {
+    /// For a call that is not in the store yet.
+    pub(super) fn new(runner: Runner, opened: Opened, session: SessionUse) -> Self {
+        let facts = opened.clone();
+        Self::with(runner, &facts, State { opening: Some((opened, session)), row: None, chunks: 0 })
+    }
+
+    /// For a call that is in the store and about to be started (again).
+    pub(super) fn resume(runner: Runner, row: Invocation) -> Self {
+        let facts = row.opened.clone();
+        Self::with(runner, &facts, State { opening: None, row: Some(row), chunks: 0 })
+    }
+
+    fn with(runner: Runner, facts: &Opened, state: State) -> Self {
+        Self {
+            runner,
+            by: facts.actor.clone(),
+            id: facts.id,
+            session: facts.session,
+            request_digest: facts.request_digest.clone(),
+            cancelled: CancellationToken::new(),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The call's session.
+    pub(super) const fn session(&self) -> SessionId {
+        self.session
+    }
+
+    /// What the caller gets when another call has this call's key.
+    pub(super) fn answer_repeat(&self, first: &Invocation) -> Result<CallResult, RunError> {
+        answer_repeat(first, &self.request_digest)
+    }
+
+    /// Ends when someone asks the call to stop.
+    pub(super) const fn cancelled(&self) -> &CancellationToken {
+        &self.cancelled
+    }
+
+    /// Writes `tool.started` unless this try has it already; durable when this returns.
+    pub(super) async fn start(&self) -> Result<Recorded, StoreError> {
+        let mut state = self.state.lock().await;
+        self.start_locked(&mut state).await
+    }
+
+    async fn start_locked(&self, state: &mut State) -> Result<Recorded, StoreError> {
+        let now = self.runner.0.clock.now();
+        let worker = self.runner.0.worker;
+        let due = now.plus(self.runner.0.settings.lease);
+        if let Some((opened, session)) = state.opening.clone() {
+            let step = Step::Started { attempt: 1, worker };
+            let new = NewCall::open(opened, &[step], now, session).map_err(illegal)?.due(due);
+            return self.begin(state, new).await;
+        }
+        let row = state.row.clone().ok_or(StoreError::NotFound)?;
+        if row.status == Status::Running && row.worker == Some(worker) {
+            return Ok(Recorded::Written(row));
+        }
+        let step = Step::Started { attempt: row.attempt + 1, worker };
+        let change = Change::step(&row, &self.by, &step, now).map_err(illegal)?.due(due);
+        let row = self.runner.0.store.advance(change).await?;
+        self.runner.0.flights.insert(self.id, self.cancelled.clone());
+        self.runner.announce(&row);
+        state.row = Some(row.clone());
+        Ok(Recorded::Written(row))
+    }
+
+    async fn begin(&self, state: &mut State, new: NewCall) -> Result<Recorded, StoreError> {
+        let mut tries = 0;
+        let begun = loop {
+            match self.runner.0.store.begin(new.clone()).await {
+                // Asking again is safe: the store knows the call by its id.
+                Err(StoreError::Unavailable(_)) if tries < BEGIN_TRIES => {
+                    tries += 1;
+                    tokio::time::sleep(TRY_AGAIN_AFTER).await;
+                }
+                other => break other?,
+            }
+        };
+        match begun {
+            Begun::Fresh(row) => {
+                state.opening = None;
+                if !row.status.is_settled() {
+                    self.runner.0.flights.insert(self.id, self.cancelled.clone());
+                }
+                self.runner.announce(&row);
+                state.row = Some(row.clone());
+                Ok(Recorded::Written(row))
+            }
+            Begun::Repeat(first) => Ok(Recorded::Repeat(first)),
+        }
+    }
+
+    /// Writes the outcome. A call not yet in the store is written whole, in one commit. If another worker has taken
+    /// the call over, its word stands and this result is kept as an event.
+    pub(super) async fn finish(&self, outcome: Step) -> Result<Recorded, StoreError> {
+        let mut state = self.state.lock().await;
+        let now = self.runner.0.clock.now();
+        if let Some((opened, session)) = state.opening.clone() {
+            let steps = [Step::Started { attempt: 1, worker: self.runner.0.worker }, outcome];
+            let new = NewCall::open(opened, &steps, now, session).map_err(illegal)?;
+            return self.begin(&mut state, new).await;
+        }
+        let mine = state.row.clone().ok_or(StoreError::NotFound)?;
+        let written = self.finish_from(mine, &outcome).await;
+        self.runner.0.flights.remove(self.id);
+        let row = written?;
+        self.runner.announce(&row);
+        state.row = Some(row.clone());
+        Ok(Recorded::Written(row))
+    }
+
+    async fn finish_from(&self, mine: Invocation, outcome: &Step) -> Result<Invocation, StoreError> {
+        let attempt = mine.attempt;
+        let mut seen = mine;
+        let mut tries = 0;
+        loop {
+            let now = self.runner.0.clock.now();
+            let still_mine = seen.status == Status::Running
+                && seen.attempt == attempt
+                && seen.worker == Some(self.runner.0.worker);
+            let step = if still_mine { outcome.clone() } else { late(attempt, outcome) };
+            let Ok(change) = Change::step(&seen, &self.by, &step, now) else {
+                return Ok(seen);
+            };
+            let intended = change.next().clone();
+            match self.runner.0.store.advance(change).await {
+                Ok(row) => return Ok(row),
+                Err(StoreError::Conflict) => {}
+                Err(StoreError::Unavailable(_)) if tries < OUTCOME_TRIES => {
+                    tries += 1;
+                    tokio::time::sleep(TRY_AGAIN_AFTER).await;
+                }
+                Err(other) => return Err(other),
+            }
+            // Someone else wrote in between, or our own write went through and only its answer was lost.
+            let current = match self.runner.0.store.get(&seen.opened.tenant, self.id).await {
+                Ok(Some(current)) => current,
+                Ok(None) => return Err(StoreError::NotFound),
+                Err(StoreError::Unavailable(_)) if tries < OUTCOME_TRIES => continue,
+                Err(other) => return Err(other),
+            };
+            if current.revision == intended.revision
+                && current.status == intended.status
+                && current.worker == intended.worker
+                && current.output == intended.output
+                && current.error == intended.error
+            {
+                return Ok(current);
+            }
+            seen = current;
+        }
+    }
+}
+
+#[async_trait]
+impl ProgressSink for Arc<Recorder> {
+    async fn append(&self, chunk: JsonText) -> Result<(), ToolFailure> {
+        let lost = |_| ToolFailure::failed("progress could not be recorded");
+        if chunk.as_str().len() > MAX_CHUNK_BYTES {
+            return Err(ToolFailure::failed(format!("a part of the output is larger than {MAX_CHUNK_BYTES} bytes")));
+        }
+        let mut state = self.state.lock().await;
+        if state.chunks >= MAX_CHUNKS {
+            return Err(ToolFailure::failed(format!("the tool reported progress more than {MAX_CHUNKS} times")));
+        }
+        state.chunks += 1;
+        if matches!(self.start_locked(&mut state).await.map_err(lost)?, Recorded::Repeat(_)) {
+            return Err(ToolFailure::Cancelled);
+        }
+        let step = Step::OutputAppended { chunk };
+        loop {
+            let Some(row) = state.row.clone() else {
+                return Err(ToolFailure::failed("progress could not be recorded"));
+            };
+            let now = self.runner.0.clock.now();
+            let Ok(change) = Change::step(&row, &self.by, &step, now) else {
+                // Another worker settled the call: this one runs on borrowed time.
+                return Err(ToolFailure::Cancelled);
+            };
+            match self.runner.0.store.advance(change).await {
+                Ok(row) => {
+                    self.runner.announce(&row);
+                    state.row = Some(row);
+                    return Ok(());
+                }
+                Err(StoreError::Conflict) => {
+                    let current = self.runner.0.store.get(&row.opened.tenant, self.id).await.map_err(lost)?;
+                    let current = current.filter(|c| c.attempt == row.attempt && c.worker == row.worker);
+                    state.row = Some(current.ok_or(ToolFailure::Cancelled)?);
+                }
+                Err(other) => return Err(lost(other)),
+            }
+        }
+    }
+}
+
+/// The same body gets the first call's answer; another body is a conflict.
+pub(super) fn answer_repeat(first: &Invocation, request_digest: &str) -> Result<CallResult, RunError> {
+    if first.opened.request_digest == request_digest {
+        Ok(CallResult::repeat(first))
+    } else {
+        Err(RunError::KeyReused { first: first.id() })
+    }
+}
+
+fn late(attempt: u32, outcome: &Step) -> Step {
+    let (output, error) = match outcome {
+        Step::Completed { output, .. } => (Some(output.clone()), None),
+        Step::Failed { error } | Step::InDoubt { error } => (None, Some(error.clone())),
+        _ => (None, None),
+    };
+    Step::LateResult { attempt, output, error }
+}
+
+fn illegal(step: crate::invocation::IllegalStep) -> StoreError {
+    StoreError::Refused(step.to_string())
+}

@@ -1,0 +1,260 @@
+//! What a crash, a lost worker or a waiting person left behind.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Runner;
+use super::call::{Call, CallInput, CallResult, RunError};
+use super::recorder::Recorder;
+use super::run::Ready;
+use crate::change::Change;
+use crate::error::{CallError, ErrorCode};
+use crate::id::PrincipalId;
+use crate::invocation::{Approval, Invocation, Status, Step};
+use crate::port::store::StoreError;
+
+/// How many overdue calls one sweep looks at.
+const SWEEP: u32 = 100;
+
+/// What a person says of a call in doubt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settlement {
+    /// It did happen.
+    Done,
+    /// It did not happen, or it does not count.
+    Failed,
+    /// Run it once more.
+    RunAgain,
+}
+
+impl Runner {
+    /// Looks after calls whose lease or deadline has passed. Any worker may do this at any time: each change is made
+    /// by one of them only.
+    ///
+    /// # Errors
+    /// When the store can't be read. What failed for one call is logged and tried again next time.
+    pub async fn sweep(&self) -> Result<usize, StoreError> {
+        let due = self.0.store.due(self.0.clock.now(), SWEEP).await?;
+        let mut handled = 0;
+        for invocation in due {
+            if self.0.flights.contains(invocation.id()) {
+                continue;
+            }
+            let id = invocation.id();
+            match self.look_after(invocation).await {
+                Ok(()) => handled += 1,
+                // Another worker was faster.
+                Err(StoreError::Conflict) => {}
+                Err(cause) => tracing::warn!(call = %id, error = %cause, "an overdue call could not be looked after"),
+            }
+        }
+        Ok(handled)
+    }
+
+    async fn look_after(&self, invocation: Invocation) -> Result<(), StoreError> {
+        let by = invocation.opened.actor.clone();
+        match (invocation.status, invocation.approval) {
+            (Status::Pending, Approval::Approved) => {
+                self.redispatch(invocation);
+                Ok(())
+            }
+            (Status::Pending | Status::Waiting, _) => self.step(&invocation, &by, &Step::Expired).await.map(drop),
+            (Status::Running, _) if !invocation.repeatable() => {
+                tracing::warn!(call = %invocation.id(), tool = %invocation.opened.tool, "a write's outcome is unknown");
+                let error = CallError::new(ErrorCode::InDoubt, "the server stopped while this write was under way")
+                    .hint("find out whether it happened, then settle it: done, failed or run again");
+                self.step(&invocation, &by, &Step::InDoubt { error }).await.map(drop)
+            }
+            (Status::Running, _) if invocation.attempt >= self.0.settings.max_attempts => {
+                let error =
+                    CallError::new(ErrorCode::Execution, format!("it was cut off {} times", invocation.attempt));
+                self.step(&invocation, &by, &Step::Failed { error }).await.map(drop)
+            }
+            (Status::Running, _) => {
+                self.redispatch(invocation);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn redispatch(&self, invocation: Invocation) {
+        let runner = self.clone();
+        self.0.tasks.spawn(async move {
+            let id = invocation.id();
+            if let Err(cause) = runner.dispatch(invocation, Duration::from_secs(3600)).await {
+                tracing::warn!(call = %id, error = %cause, "a call could not be taken up again");
+            }
+        });
+    }
+
+    /// Runs a recorded call: one that was approved, or a repeatable one whose worker is gone. Policy, input and
+    /// limits are checked again first.
+    ///
+    /// # Errors
+    /// When it could not be recorded, or another worker took it.
+    pub async fn dispatch(&self, invocation: Invocation, wait: Duration) -> Result<CallResult, RunError> {
+        let until = Instant::now() + wait;
+        let opened = &invocation.opened;
+        let principal = self.0.store.principal(&opened.tenant, &opened.actor).await.map_err(RunError::Store)?;
+        let Some(mut actor) = principal else {
+            let error = CallError::new(ErrorCode::AuthzDenied, "the caller no longer exists");
+            return self.stop_dispatch(&invocation, error).await;
+        };
+        actor.subject.clone_from(&opened.subject);
+        let call = Call {
+            actor,
+            tool: opened.tool.clone(),
+            input: CallInput::Value(opened.input.to_value()),
+            session: Some(opened.session),
+            parent: opened.parent,
+            idempotency_key: opened.idempotency_key.clone(),
+            connection: None,
+            source: opened.source,
+            wait,
+        };
+        let admitted = match self.admit(&call) {
+            Ok(admitted) => admitted,
+            Err(stopped) => return self.stop_dispatch(&invocation, stopped.error).await,
+        };
+        let permit = match self.limit(&call.actor, &admitted) {
+            Ok(permit) => permit,
+            Err(stopped) => return self.stop_dispatch(&invocation, stopped.error).await,
+        };
+        // Invariant: what a person approved is what runs. Another contract is another call.
+        if invocation.approval == Approval::Approved && Some(&admitted.tool.version) != opened.tool_version.as_ref() {
+            let error = CallError::new(ErrorCode::PolicyDenied, "the tool changed after a person approved this call")
+                .hint("make the call again, to be decided on the tool as it is now");
+            return self.stop_dispatch(&invocation, error).await;
+        }
+        // Invariant: a rule that came to ask for a person in the meantime is obeyed.
+        if invocation.approval == Approval::NotRequired && admitted.needs_person(&call.actor).is_some() {
+            let error = CallError::new(ErrorCode::PolicyDenied, "policy now asks a person first");
+            return self.stop_dispatch(&invocation, error).await;
+        }
+        let ready = Ready {
+            id: invocation.id(),
+            session: opened.session,
+            actor: call.actor,
+            tool: admitted.tool,
+            input: admitted.input,
+            connection: admitted.connection,
+            rule: admitted.decision.rule,
+            permit,
+            recorder: Arc::new(Recorder::resume(self.clone(), invocation)),
+            start_first: true,
+        };
+        self.launch(ready, until).await
+    }
+
+    async fn stop_dispatch(&self, invocation: &Invocation, error: CallError) -> Result<CallResult, RunError> {
+        let by = invocation.opened.actor.clone();
+        let row = self.step(invocation, &by, &Step::Failed { error }).await.map_err(RunError::Store)?;
+        Ok(CallResult::of(&row))
+    }
+
+    /// Keeps this worker's calls from being taken over, and hears which of them someone wants stopped.
+    ///
+    /// # Errors
+    /// When the store can't be reached.
+    pub async fn renew_leases(&self) -> Result<(), StoreError> {
+        let calls = self.0.flights.ids();
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let until = self.0.clock.now().plus(self.0.settings.lease);
+        for id in self.0.store.renew(self.0.worker, &calls, until).await? {
+            self.0.flights.cancel(id);
+        }
+        Ok(())
+    }
+
+    /// Asks a call to stop: one that waits is cancelled at once, one that runs is told.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] when it is over, or changed just now.
+    pub async fn cancel(
+        &self,
+        invocation: &Invocation,
+        by: &PrincipalId,
+        reason: Option<String>,
+    ) -> Result<Invocation, StoreError> {
+        let step = match invocation.status {
+            Status::Pending | Status::Waiting => Step::Cancelled { reason },
+            Status::Running if invocation.cancel_requested => return Ok(invocation.clone()),
+            Status::Running => Step::CancelRequested { reason },
+            Status::Completed
+            | Status::Failed
+            | Status::Rejected
+            | Status::Cancelled
+            | Status::Expired
+            | Status::InDoubt => return Err(StoreError::Conflict),
+        };
+        let row = self.step(invocation, by, &step).await?;
+        self.0.flights.cancel(row.id());
+        Ok(row)
+    }
+
+    /// A person's word on a waiting call. An approved one is dispatched by whoever approved it, or found by its lease.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] when it no longer waits.
+    pub async fn decide(
+        &self,
+        invocation: &Invocation,
+        by: &PrincipalId,
+        approve: bool,
+        reason: Option<String>,
+    ) -> Result<Invocation, StoreError> {
+        if invocation.status != Status::Pending || invocation.approval != Approval::Pending {
+            return Err(StoreError::Conflict);
+        }
+        let step = if approve {
+            Step::Approved { reason }
+        } else {
+            Step::Rejected { reason: reason.unwrap_or_default() }
+        };
+        self.step(invocation, by, &step).await
+    }
+
+    /// A person's word on a call in doubt.
+    ///
+    /// # Errors
+    /// [`RunError::Store`] with a conflict when it is not in doubt.
+    pub async fn settle(
+        &self,
+        invocation: &Invocation,
+        by: &PrincipalId,
+        settlement: Settlement,
+        wait: Duration,
+    ) -> Result<CallResult, RunError> {
+        if invocation.status != Status::InDoubt {
+            return Err(RunError::Store(StoreError::Conflict));
+        }
+        let step = match settlement {
+            Settlement::RunAgain => return self.dispatch(invocation.clone(), wait).await,
+            Settlement::Done => Step::Completed {
+                output: crate::json::JsonText::from_value(&serde_json::json!({ "settled_by": by.as_str() })),
+                cost_micros: None,
+            },
+            Settlement::Failed => Step::Failed {
+                error: CallError::new(ErrorCode::Execution, "a person settled this call as failed"),
+            },
+        };
+        let row = self.step(invocation, by, &step).await.map_err(RunError::Store)?;
+        Ok(CallResult::of(&row))
+    }
+
+    async fn step(&self, seen: &Invocation, by: &PrincipalId, step: &Step) -> Result<Invocation, StoreError> {
+        let now = self.0.clock.now();
+        let change = Change::step(seen, by, step, now).map_err(|_| StoreError::Conflict)?;
+        // Approved and not yet begun: whoever finds it after this moment takes it up.
+        let change = if matches!(step, Step::Approved { .. }) { change.due(now.plus(TAKE_UP)) } else { change };
+        let row = self.0.store.advance(change).await?;
+        self.announce(&row);
+        Ok(row)
+    }
+}
+
+/// How soon another worker takes up an approved call that its own has not begun.
+const TAKE_UP: Duration = Duration::from_secs(5);

@@ -1,0 +1,223 @@
+//! Stages 8 to 13: execute, and tell what came of it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::Runner;
+use super::call::{CallResult, RunError};
+use super::cleared::ClearedCall;
+use super::recorder::{Recorded, Recorder};
+use crate::actor::Actor;
+use crate::catalog::BoundTool;
+use crate::contract::Effect;
+use crate::error::{CallError, ErrorCode};
+use crate::failpoint;
+use crate::id::{ConnectionId, InvocationId, SessionId};
+use crate::invocation::{Invocation, Step};
+use crate::json::{Bounds, JsonText};
+use crate::port::executor::{ToolContext, ToolFailure};
+use crate::port::gate::Permit;
+
+/// A read that takes longer than this is written down before it ends, so that people can see and cancel it.
+const LATE_START: Duration = Duration::from_millis(200);
+/// How long a cancelled write may take to stop by itself before its outcome is called unknown.
+const CANCEL_GRACE: Duration = Duration::from_secs(5);
+
+/// A call past stage 7, ready to run.
+pub(super) struct Ready {
+    pub(super) id: InvocationId,
+    pub(super) session: SessionId,
+    pub(super) actor: Actor,
+    pub(super) tool: Arc<BoundTool>,
+    pub(super) input: Value,
+    pub(super) connection: Option<ConnectionId>,
+    pub(super) rule: String,
+    pub(super) permit: Permit,
+    pub(super) recorder: Arc<Recorder>,
+    /// Whether `tool.started` must be durable before anything runs.
+    pub(super) start_first: bool,
+}
+
+/// Tells the caller that the call is in the record and goes on without it.
+pub(super) type AcceptedSender = oneshot::Sender<Invocation>;
+
+/// How the tool's own part ended.
+enum Ended {
+    Returned(Result<Value, ToolFailure>),
+    Panicked,
+    TimedOut,
+    /// Asked to stop and did not.
+    Abandoned,
+}
+
+impl Runner {
+    /// Whether a call with this effect and patience is written before it runs.
+    pub(super) fn starts_first(tool: &BoundTool, wait: Duration) -> bool {
+        tool.contract.effect != Effect::Read || wait < LATE_START * 2
+    }
+
+    pub(super) async fn run(self, ready: Ready, accepted: Option<AcceptedSender>) -> Result<CallResult, RunError> {
+        let Ready { id, session, actor, tool, input, connection, rule, permit, recorder, start_first } = ready;
+        let mut accepted = accepted;
+
+        // 8: capabilities, just the declared ones.
+        let capabilities = match self.0.capabilities.only(&tool.capabilities) {
+            Ok(capabilities) => capabilities,
+            Err(missing) => {
+                let message = format!("this server has no {missing:?} for tools").to_lowercase();
+                return finish(&recorder, failed(ErrorCode::Execution, message), Duration::ZERO).await;
+            }
+        };
+
+        // 9: started, before it runs where it must be.
+        if start_first {
+            match recorder.start().await {
+                Ok(Recorded::Written(row)) => {
+                    if row.due_at.is_some_and(|due| self.0.clock.now() >= due) {
+                        // Invariant: nobody runs on a lease that has ended; whoever took the call over decides.
+                        return Ok(CallResult::of(&row));
+                    }
+                    announce(&mut accepted, row);
+                }
+                Ok(Recorded::Repeat(first)) => return recorder.answer_repeat(&first),
+                Err(cause) => return Err(RunError::store(cause, session)),
+            }
+            failpoint::hit("runner.started");
+        }
+
+        // 10: execute.
+        let context = ToolContext {
+            call_id: id,
+            session,
+            actor,
+            capabilities,
+            cancelled: recorder.cancelled().clone(),
+            progress: Some(Arc::new(Arc::clone(&recorder))),
+        };
+        let cleared = ClearedCall::clear(input, context, connection, rule);
+        let limits = &tool.contract.limits;
+        let began = Instant::now();
+        let mut body = std::pin::pin!(within_limits(&tool, cleared, &recorder));
+        let ended = if start_first {
+            body.await
+        } else {
+            match tokio::time::timeout(LATE_START, &mut body).await {
+                Ok(ended) => ended,
+                Err(_) => {
+                    match recorder.start().await {
+                        Ok(Recorded::Written(row)) => announce(&mut accepted, row),
+                        Ok(Recorded::Repeat(first)) => return recorder.answer_repeat(&first),
+                        // The outcome will be written whole; only the head start is lost.
+                        Err(cause) => tracing::warn!(call = %id, error = %cause, "a slow read could not be announced"),
+                    }
+                    body.await
+                }
+            }
+        };
+        let tool_time = began.elapsed();
+        drop(permit);
+        failpoint::hit("runner.executed");
+
+        // 11 and 12: validate and redact the output; 13: the outcome.
+        let outcome = match ended {
+            Ended::Returned(Ok(value)) => outcome_of(&tool, value, limits.max_result_bytes),
+            Ended::Returned(Err(ToolFailure::Failed { message, hint })) => {
+                let mut error = CallError::new(ErrorCode::Execution, message);
+                error.hint = hint;
+                Step::Failed { error }
+            }
+            Ended::Returned(Err(ToolFailure::Cancelled)) => Step::Cancelled { reason: None },
+            Ended::Panicked => unknown_if_write(
+                &tool,
+                CallError::new(ErrorCode::Execution, "the tool broke off with an internal error"),
+            ),
+            Ended::TimedOut => unknown_if_write(
+                &tool,
+                CallError::new(ErrorCode::Timeout, format!("it took longer than {} ms", limits.timeout_ms))
+                    .hint("ask for less, or raise `limits.timeout_ms` of the tool"),
+            ),
+            Ended::Abandoned if tool.contract.repeatable() => Step::Cancelled { reason: None },
+            Ended::Abandoned => Step::InDoubt {
+                error: CallError::new(ErrorCode::Cancelled, "it was cancelled while its effect was under way"),
+            },
+        };
+        finish(&recorder, outcome, tool_time).await
+    }
+}
+
+async fn within_limits(tool: &BoundTool, cleared: ClearedCall, recorder: &Recorder) -> Ended {
+    let mut body = std::pin::pin!(AssertUnwindSafe(tool.executor.execute(cleared)).catch_unwind());
+    let ended = |returned| match returned {
+        Ok(result) => Ended::Returned(result),
+        Err(_panic) => Ended::Panicked,
+    };
+    let deadline = tokio::time::sleep(Duration::from_millis(tool.contract.limits.timeout_ms));
+    tokio::select! {
+        biased;
+        returned = &mut body => ended(returned),
+        () = recorder.cancelled().cancelled() => {
+            let grace = if tool.contract.effect == Effect::Read { Duration::from_millis(50) } else { CANCEL_GRACE };
+            match tokio::time::timeout(grace, body).await {
+                Ok(returned) => ended(returned),
+                Err(_) => Ended::Abandoned,
+            }
+        }
+        () = deadline => Ended::TimedOut,
+    }
+}
+
+fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64) -> Step {
+    if let Err(broken) = Bounds::OUTPUT.check(&value) {
+        return failed(ErrorCode::ResultTooLarge, format!("the result is too large: {broken}"));
+    }
+    if let Err(violations) = tool.output.validate(&value) {
+        return Step::Failed {
+            error: CallError::new(ErrorCode::OutputInvalid, "the tool's result does not fit its own output schema")
+                .hint("this is a fault of the tool; its effect, if any, has happened")
+                .details(json!({ "violations": violations })),
+        };
+    }
+    let Ok(value) = tool.redactor.redact(value) else {
+        return failed(
+            ErrorCode::RedactionFailed,
+            "the result could not be redacted, so it is withheld; the tool's effect, if any, has happened",
+        );
+    };
+    let output = JsonText::from_value(&value);
+    if output.as_str().len() as u64 > max_bytes {
+        return Step::Failed {
+            error: CallError::new(ErrorCode::ResultTooLarge, format!("the result is larger than {max_bytes} bytes"))
+                .hint("ask for less, or raise `limits.max_result_bytes` of the tool"),
+        };
+    }
+    Step::Completed { output, cost_micros: None }
+}
+
+/// A write that was broken off may have happened: only a person can say.
+fn unknown_if_write(tool: &BoundTool, error: CallError) -> Step {
+    if tool.contract.repeatable() { Step::Failed { error } } else { Step::InDoubt { error } }
+}
+
+fn failed(code: ErrorCode, message: impl Into<String>) -> Step {
+    Step::Failed { error: CallError::new(code, message) }
+}
+
+async fn finish(recorder: &Recorder, outcome: Step, tool_time: Duration) -> Result<CallResult, RunError> {
+    match recorder.finish(outcome).await {
+        Ok(Recorded::Written(row)) => Ok(CallResult { tool_time, ..CallResult::of(&row) }),
+        Ok(Recorded::Repeat(first)) => recorder.answer_repeat(&first),
+        Err(cause) => Err(RunError::store(cause, recorder.session())),
+    }
+}
+
+fn announce(accepted: &mut Option<AcceptedSender>, row: Invocation) {
+    if let Some(sender) = accepted.take() {
+        // The caller may have gone; the call goes on.
+        let _ = sender.send(row);
+    }
+}

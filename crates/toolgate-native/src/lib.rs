@@ -1,0 +1,316 @@
+//! Typed native tools: Rust types in, a contract with both schemas and an executor out.
+//!
+//! A tool is one file with an input type, an output type, what it promises and a function:
+//!
+//! ```
+//! use serde::{Deserialize, Serialize};
+//! use schemars::JsonSchema;
+//! use toolgate_native::{NativeTool, Promise, Tool, ToolContext, ToolFailure};
+//!
+//! /// What to double.
+//! #[derive(Deserialize, JsonSchema)]
+//! #[serde(deny_unknown_fields)]
+//! struct Input {
+//!     /// A number.
+//!     value: f64,
+//! }
+//!
+//! #[derive(Serialize, JsonSchema)]
+//! struct Output {
+//!     doubled: f64,
+//! }
+//!
+//! struct Double;
+//!
+//! impl Tool for Double {
+//!     type Input = Input;
+//!     type Output = Output;
+//!     fn promise() -> Promise {
+//!         Promise::read("core__double", "Double").describe("Doubles a number.").shows(&["doubled"])
+//!     }
+//!     async fn run(&self, input: Input, _context: &ToolContext) -> Result<Output, ToolFailure> {
+//!         Ok(Output { doubled: input.value * 2.0 })
+//!     }
+//! }
+//!
+//! let tool = NativeTool::of(Double);
+//! assert_eq!(tool.contract.unwrap().output_schema["properties"]["doubled"]["type"], "number");
+//! ```
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use toolgate_core::contract::{
+    ApprovalMode, Audience, Binding, Limits, OutputSection, Redaction, SectionKind, ToolContract,
+};
+use toolgate_core::id::BadId;
+use toolgate_core::port::executor::Executor;
+use toolgate_core::{ClearedCall, Effect, Egress};
+
+pub use toolgate_core::port::capability::Capability;
+pub use toolgate_core::port::executor::{ToolContext, ToolFailure};
+
+/// A tool in Rust.
+pub trait Tool: Send + Sync + 'static {
+    /// What it takes.
+    type Input: DeserializeOwned + JsonSchema + Send;
+    /// What it gives.
+    type Output: Serialize + JsonSchema;
+
+    /// Everything of the contract that the types don't say.
+    fn promise() -> Promise;
+
+    /// Does it. The input has been validated; I/O goes through the context's capabilities only.
+    fn run(
+        &self,
+        input: Self::Input,
+        context: &ToolContext,
+    ) -> impl Future<Output = Result<Self::Output, ToolFailure>> + Send;
+}
+
+/// The part of a contract that types don't say, built up in words.
+#[derive(Debug, Clone)]
+pub struct Promise {
+    id: &'static str,
+    title: &'static str,
+    description: &'static str,
+    category: &'static str,
+    icon: &'static str,
+    effect: Effect,
+    egress: Egress,
+    idempotent: bool,
+    shows: Vec<String>,
+    permissions: Vec<String>,
+    audience: Audience,
+    approval: ApprovalMode,
+    limits: Limits,
+    sections: Vec<OutputSection>,
+    capabilities: Vec<Capability>,
+}
+
+impl Promise {
+    /// A tool that changes nothing.
+    #[must_use]
+    pub fn read(id: &'static str, title: &'static str) -> Self {
+        Self::with_effect(id, title, Effect::Read)
+    }
+
+    /// A tool that changes something.
+    #[must_use]
+    pub fn mutate(id: &'static str, title: &'static str) -> Self {
+        Self::with_effect(id, title, Effect::Mutate)
+    }
+
+    /// A tool that takes something away for good.
+    #[must_use]
+    pub fn destructive(id: &'static str, title: &'static str) -> Self {
+        Self::with_effect(id, title, Effect::Destructive)
+    }
+
+    fn with_effect(id: &'static str, title: &'static str, effect: Effect) -> Self {
+        Self {
+            id,
+            title,
+            description: "",
+            category: "general",
+            icon: "wrench",
+            effect,
+            egress: Egress::None,
+            idempotent: effect == Effect::Read,
+            shows: Vec::new(),
+            permissions: Vec::new(),
+            audience: Audience::External,
+            approval: ApprovalMode::Auto,
+            limits: Limits::default(),
+            sections: Vec::new(),
+            capabilities: Vec::new(),
+        }
+    }
+
+    /// Operating instructions for a model: when to use it, when not, what to try first.
+    #[must_use]
+    pub fn describe(mut self, description: &'static str) -> Self {
+        self.description = description;
+        self
+    }
+
+    /// Where it stands in the library.
+    #[must_use]
+    pub fn category(mut self, category: &'static str, icon: &'static str) -> Self {
+        (self.category, self.icon) = (category, icon);
+        self
+    }
+
+    /// The output fields that may be shown; `*` for all.
+    #[must_use]
+    pub fn shows(mut self, fields: &[&str]) -> Self {
+        self.shows = fields.iter().map(|&field| field.to_owned()).collect();
+        self
+    }
+
+    /// What leaves the house.
+    #[must_use]
+    pub fn egress(mut self, egress: Egress) -> Self {
+        self.egress = egress;
+        self
+    }
+
+    /// The same call twice is the same as once.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.idempotent = true;
+        self
+    }
+
+    /// Access rules the caller needs, all of them.
+    #[must_use]
+    pub fn permissions(mut self, rules: &[&str]) -> Self {
+        self.permissions = rules.iter().map(|&rule| rule.to_owned()).collect();
+        self
+    }
+
+    /// Never for API keys or MCP clients.
+    #[must_use]
+    pub fn internal(mut self) -> Self {
+        self.audience = Audience::Internal;
+        self
+    }
+
+    /// Every call waits for a person.
+    #[must_use]
+    pub fn always_ask(mut self) -> Self {
+        self.approval = ApprovalMode::AlwaysAsk;
+        self
+    }
+
+    /// What one call may take.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How people see one part of the output.
+    #[must_use]
+    pub fn section(mut self, key: &str, label: &str, kind: SectionKind) -> Self {
+        self.sections.push(OutputSection { key: key.to_owned(), label: label.to_owned(), kind, config: None });
+        self
+    }
+
+    /// The same, with how to draw it in detail.
+    #[must_use]
+    pub fn section_with(mut self, key: &str, label: &str, kind: SectionKind, config: Value) -> Self {
+        self.sections.push(OutputSection {
+            key: key.to_owned(),
+            label: label.to_owned(),
+            kind,
+            config: Some(config),
+        });
+        self
+    }
+
+    /// What the tool may reach.
+    #[must_use]
+    pub fn needs(mut self, capability: Capability) -> Self {
+        self.capabilities.push(capability);
+        self
+    }
+}
+
+/// A tool's contract, needs and code, ready to be registered.
+pub struct NativeTool {
+    /// The contract, unless its id is not one.
+    pub contract: Result<ToolContract, BadId>,
+    /// What it may reach.
+    pub capabilities: Vec<Capability>,
+    /// Its code.
+    pub executor: Arc<dyn Executor>,
+}
+
+impl std::fmt::Debug for NativeTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NativeTool").field("contract", &self.contract).finish_non_exhaustive()
+    }
+}
+
+impl NativeTool {
+    /// A tool of this binary's own plugin, `core`.
+    #[must_use]
+    pub fn of<T: Tool>(tool: T) -> Self {
+        let promise = T::promise();
+        let contract = promise.id.parse().map(|id| ToolContract {
+            id,
+            title: promise.title.to_owned(),
+            description: promise.description.to_owned(),
+            category: promise.category.to_owned(),
+            icon: promise.icon.to_owned(),
+            input_schema: schema_of::<T::Input>(Direction::In),
+            output_schema: schema_of::<T::Output>(Direction::Out),
+            effect: promise.effect,
+            egress: promise.egress,
+            idempotent: promise.idempotent,
+            redaction: Redaction { allow: promise.shows },
+            permissions: promise.permissions,
+            tenants: Vec::new(),
+            audience: promise.audience,
+            visible: false,
+            approval: promise.approval,
+            connection: None,
+            limits: promise.limits,
+            cache: None,
+            collaborative: false,
+            aggregate: None,
+            form: None,
+            output: promise.sections,
+            aliases: Vec::new(),
+            execution: Binding::Native { plugin: promise.id.split("__").next().unwrap_or("core").to_owned() },
+        });
+        Self {
+            contract,
+            capabilities: promise.capabilities,
+            executor: Arc::new(Typed { tool, types: PhantomData }),
+        }
+    }
+}
+
+enum Direction {
+    In,
+    Out,
+}
+
+fn schema_of<T: JsonSchema>(direction: Direction) -> Value {
+    let settings = SchemaSettings::draft2020_12();
+    let settings = match direction {
+        Direction::In => settings.for_deserialize(),
+        Direction::Out => settings.for_serialize(),
+    };
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    // The type's Rust name says nothing to people or models.
+    if let Some(object) = schema.as_object_mut() {
+        object.shift_remove("title");
+    }
+    schema
+}
+
+struct Typed<T> {
+    tool: T,
+    types: PhantomData<fn() -> T>,
+}
+
+#[async_trait]
+impl<T: Tool> Executor for Typed<T> {
+    async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure> {
+        let (input, context) = call.into_parts();
+        // The schema came from the same type, so what it let through fits, except for what no schema can say.
+        let input = serde_json::from_value(input).map_err(|_| ToolFailure::failed("the input could not be read"))?;
+        let output = self.tool.run(input, &context).await?;
+        serde_json::to_value(output).map_err(|_| ToolFailure::failed("the result has no JSON form"))
+    }
+}

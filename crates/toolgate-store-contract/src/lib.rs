@@ -1,0 +1,1 @@
+//! toolgate-store-contract
