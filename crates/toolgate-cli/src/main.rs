@@ -1,1 +1,55 @@
-fn main() {}
+//! `toolgate`: the server and the command line to it. The one place that wires everything.
+
+mod client;
+mod config;
+mod print;
+mod serve;
+mod telemetry;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Define a tool once. People get a form, agents get a schema, and every call takes the same guarded, recorded path.
+#[derive(Debug, Parser)]
+#[command(name = "toolgate", version, about, propagate_version = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(flatten)]
+    global: client::Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  toolgate serve                                        run a gate on 127.0.0.1:8787
+  toolgate tool list                                    what you may call
+  toolgate tool invoke core__get_current_time           call a tool
+  toolgate tool invoke core__get_current_time --help    its own flags, from its schema
+  toolgate audit verify                                 check the whole record
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 denied, 4 waiting for approval";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a gate.
+    Serve(serve::ServeArgs),
+    #[command(flatten)]
+    Client(client::ClientCommand),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // Both HTTP and Postgres may need TLS; one provider serves both.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(cause) => return print::failure(&anyhow::Error::new(cause).context("the runtime did not start")),
+    };
+    match cli.command {
+        Command::Serve(args) => match runtime.block_on(serve::run(args)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(cause) => print::failure(&cause),
+        },
+        Command::Client(command) => runtime.block_on(client::run(command, &cli.global)),
+    }
+}

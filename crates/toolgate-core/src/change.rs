@@ -31,15 +31,28 @@ impl NewCall {
     /// # Errors
     /// When a call may not begin like this.
     pub fn open(opened: Opened, steps: &[Step], at: Timestamp, session: SessionUse) -> Result<Self, IllegalStep> {
+        let steps: Vec<(Step, Timestamp)> = steps.iter().map(|step| (step.clone(), at)).collect();
+        Self::open_at(opened, &steps, session)
+    }
+
+    /// The same, with a moment for each step.
+    ///
+    /// # Errors
+    /// When a call may not begin like this.
+    pub fn open_at(
+        opened: Opened,
+        steps: &[(Step, Timestamp)],
+        session: SessionUse,
+    ) -> Result<Self, IllegalStep> {
         let by = opened.actor.clone();
-        let Some((first, rest)) = steps.split_first() else {
+        let Some(((first, at), rest)) = steps.split_first() else {
             return Err(IllegalStep { from: None, step: EventKind::Failed });
         };
-        let mut invocation = Invocation::open(opened, &by, first, at)?;
-        let mut drafts = vec![draft(&invocation, Some(&invocation.opened), &by, first, at)];
-        for step in rest {
-            invocation = invocation.apply(&by, step, at)?;
-            drafts.push(draft(&invocation, None, &by, step, at));
+        let mut invocation = Invocation::open(opened, &by, first, *at)?;
+        let mut drafts = vec![draft(&invocation, Some(&invocation.opened), &by, first, *at)];
+        for (step, at) in rest {
+            invocation = invocation.apply(&by, step, *at)?;
+            drafts.push(draft(&invocation, None, &by, step, *at));
         }
         Ok(Self { invocation, drafts, session })
     }

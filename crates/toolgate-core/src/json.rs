@@ -170,6 +170,12 @@ fn write_canonical(value: &Value, out: &mut String) {
     }
 }
 
+/// SHA-256 of bytes.
+#[must_use]
+pub fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 /// Lower-case hexadecimal.
 #[must_use]
 pub fn to_hex(bytes: &[u8]) -> String {

@@ -1,1 +1,30 @@
-//! toolgate-schema
+//! JSON Schema for tools: which schemas may be registered, and what is wrong with a value.
+//!
+//! Schemas and values both come from strangers, so everything here has a bound: size, depth, the work a schema can
+//! cause by referring to itself, and the length of what is said about a value. Nothing said about a value holds any of
+//! it. This crate does not know where schemas come from.
+
+mod assertion;
+mod check;
+mod compile;
+mod error;
+mod explain;
+mod graph;
+mod names;
+mod pattern;
+mod register;
+mod shown;
+mod weight;
+
+pub use check::{MAX_BYTES, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, MAX_PATTERNS, Role};
+pub use compile::compile;
+pub use error::SchemaError;
+pub use names::{ForbiddenName, forbidden_name};
+pub use register::{MAX_CONTRACT_BYTES, RegistrationError, Side, parse_contract, register};
+
+#[cfg(test)]
+mod check_tests;
+#[cfg(test)]
+mod compile_tests;
+#[cfg(test)]
+mod suite_tests;

@@ -1,1 +1,81 @@
-//! toolgate-server
+//! The HTTP door: routes, limits and the loop that serves them. Knows no SQL and no rules.
+
+mod door;
+mod error;
+mod extract;
+mod health;
+pub mod rest;
+mod serve;
+
+use std::sync::Arc;
+
+use axum::Router;
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio_util::sync::CancellationToken;
+use toolgate_app::App;
+
+pub use serve::{Served, serve};
+
+/// What the doors work with.
+#[derive(Debug, Clone)]
+pub struct ServerState {
+    app: App,
+    settings: Arc<ServerSettings>,
+    metrics: Option<PrometheusHandle>,
+    closing: CancellationToken,
+}
+
+/// What the operator decides about the door.
+#[derive(Debug, Clone)]
+pub struct ServerSettings {
+    /// Host names this server answers for, beside `localhost` and IP addresses.
+    pub hosts: Vec<String>,
+    /// The largest body, in bytes.
+    pub max_body_bytes: usize,
+    /// How long a body may take to arrive.
+    pub body_timeout: std::time::Duration,
+    /// How long a request line and its headers may take to arrive.
+    pub header_timeout: std::time::Duration,
+    /// The most connections at once.
+    pub max_connections: usize,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            max_body_bytes: 1 << 20,
+            body_timeout: std::time::Duration::from_secs(20),
+            header_timeout: std::time::Duration::from_secs(10),
+            max_connections: 4096,
+        }
+    }
+}
+
+impl ServerState {
+    /// The state behind the routes. Streams end when `closing` does.
+    #[must_use]
+    pub fn new(
+        app: App,
+        settings: ServerSettings,
+        metrics: Option<PrometheusHandle>,
+        closing: CancellationToken,
+    ) -> Self {
+        Self { app, settings: Arc::new(settings), metrics, closing }
+    }
+}
+
+/// All routes, with the checks every request passes.
+pub fn router(state: ServerState) -> Router {
+    let (api, document) = rest::routes().split_for_parts();
+    let document = rest::finish_document(document);
+    Router::new()
+        .merge(api)
+        .merge(health::routes())
+        .route(rest::DOCUMENT_PATH, axum::routing::get(move || rest::show_document(document.clone())))
+        .fallback(error::unknown_route)
+        .method_not_allowed_fallback(error::wrong_method)
+        .layer(axum::middleware::from_fn_with_state(state.clone(), door::pass))
+        .layer(tower_http::catch_panic::CatchPanicLayer::custom(error::panicked))
+        .with_state(state)
+}

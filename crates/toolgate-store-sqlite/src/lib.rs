@@ -1,1 +1,55 @@
-//! toolgate-store-sqlite
+//! The embedded store: one SQLite file, one writing thread, group commit.
+//!
+//! Knows rows and SQL, not the rules: what may be written comes ready-made as `NewCall` and `Change`.
+
+mod database;
+mod invocation;
+mod migrate;
+mod principal;
+mod row;
+mod session;
+mod tool;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use toolgate_core::port::store::{Store, StoreError};
+
+use crate::database::Database;
+
+/// Everything in one SQLite file.
+#[derive(Debug, Clone)]
+pub struct SqliteStore {
+    database: Arc<Database>,
+}
+
+impl SqliteStore {
+    /// Opens the store in this folder, making both if they are not there. One process at a time.
+    ///
+    /// # Errors
+    /// When another process has it, the folder can't be written, or the file is newer than this program.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        Database::open(folder).map(|database| Self { database: Arc::new(database) })
+    }
+
+    /// Opens the store for reading, beside a process that writes it.
+    ///
+    /// # Errors
+    /// When there is no store in this folder.
+    pub fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
+        Database::open_read_only(folder).map(|database| Self { database: Arc::new(database) })
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    fn engine(&self) -> &'static str {
+        "sqlite"
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.database.read(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?)).await
+    }
+}

@@ -1,1 +1,14 @@
-//! toolgate-tools
+//! The built-in tools, one file each in `src/tools`.
+//!
+//! Adding a tool is adding one file there with `pub(crate) fn tool() -> NativeTool`; `build.rs` finds it. Tools don't
+//! know each other. What several of them want stands here:
+//!
+//! - `number`: rounding, shares and readable figures, so that no tool gives `NaN`, `-0` or twelve decimals.
+//! - `section`: the words a section's `config` is written in, the same for every tool.
+
+mod number;
+mod section;
+#[cfg(test)]
+mod testing;
+
+include!(concat!(env!("OUT_DIR"), "/tools.rs"));

@@ -233,7 +233,8 @@ pub trait PrincipalStore: Send + Sync {
     /// A principal as it stands now, without a key; the subject is none.
     async fn principal(&self, tenant: &TenantId, principal: &PrincipalId) -> Result<Option<Actor>, StoreError>;
 
-    /// Writes a key of a known principal.
+    /// Writes a key of a known principal; an unknown one answers [`StoreError::NotFound`], and the same key twice
+    /// [`StoreError::Refused`].
     async fn put_key(&self, key: ApiKey) -> Result<(), StoreError>;
 
     /// Whether any key exists.

@@ -20,6 +20,7 @@ use tracing::Instrument;
 
 pub use call::{Call, CallInput, CallResult, RunError};
 pub use cleared::ClearedCall;
+pub use recover::Settlement;
 
 use crate::catalog::Tools;
 use crate::change::{NewCall, SessionUse};

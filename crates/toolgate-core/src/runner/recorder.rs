@@ -15,6 +15,7 @@ use crate::invocation::{Invocation, Opened, Status, Step};
 use crate::json::JsonText;
 use crate::port::executor::{ProgressSink, ToolFailure};
 use crate::port::store::{Begun, StoreError};
+use crate::time::Timestamp;
 
 /// How much progress one call may report.
 const MAX_CHUNKS: u32 = 1_000;
@@ -147,14 +148,14 @@ impl Recorder {
         }
     }
 
-    /// Writes the outcome. A call not yet in the store is written whole, in one commit. If another worker has taken
+    /// Writes the outcome. A call not yet in the store is written whole, as begun at `began`, in one commit. If another worker has taken
     /// the call over, its word stands and this result is kept as an event.
-    pub(super) async fn finish(&self, outcome: Step) -> Result<Recorded, StoreError> {
+    pub(super) async fn finish(&self, outcome: Step, began: Timestamp) -> Result<Recorded, StoreError> {
         let mut state = self.state.lock().await;
         let now = self.runner.0.clock.now();
         if let Some((opened, session)) = state.opening.clone() {
-            let steps = [Step::Started { attempt: 1, worker: self.runner.0.worker }, outcome];
-            let new = NewCall::open(opened, &steps, now, session).map_err(illegal)?;
+            let started = Step::Started { attempt: 1, worker: self.runner.0.worker };
+            let new = NewCall::open_at(opened, &[(started, began), (outcome, now)], session).map_err(illegal)?;
             return self.begin(&mut state, new).await;
         }
         let mine = state.row.clone().ok_or(StoreError::NotFound)?;

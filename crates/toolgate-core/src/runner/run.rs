@@ -22,6 +22,7 @@ use crate::invocation::{Invocation, Step};
 use crate::json::{Bounds, JsonText};
 use crate::port::executor::{ToolContext, ToolFailure};
 use crate::port::gate::Permit;
+use crate::time::Timestamp;
 
 /// A read that takes longer than this is written down before it ends, so that people can see and cancel it.
 const LATE_START: Duration = Duration::from_millis(200);
@@ -64,13 +65,14 @@ impl Runner {
     pub(super) async fn run(self, ready: Ready, accepted: Option<AcceptedSender>) -> Result<CallResult, RunError> {
         let Ready { id, session, actor, tool, input, connection, rule, permit, recorder, start_first } = ready;
         let mut accepted = accepted;
+        let began_at = self.0.clock.now();
 
         // 8: capabilities, just the declared ones.
         let capabilities = match self.0.capabilities.only(&tool.capabilities) {
             Ok(capabilities) => capabilities,
             Err(missing) => {
                 let message = format!("this server has no {missing:?} for tools").to_lowercase();
-                return finish(&recorder, failed(ErrorCode::Execution, message), Duration::ZERO).await;
+                return finish(&recorder, failed(ErrorCode::Execution, message), began_at, Duration::ZERO).await;
             }
         };
 
@@ -146,7 +148,7 @@ impl Runner {
                 error: CallError::new(ErrorCode::Cancelled, "it was cancelled while its effect was under way"),
             },
         };
-        finish(&recorder, outcome, tool_time).await
+        finish(&recorder, outcome, began_at, tool_time).await
     }
 }
 
@@ -207,8 +209,13 @@ fn failed(code: ErrorCode, message: impl Into<String>) -> Step {
     Step::Failed { error: CallError::new(code, message) }
 }
 
-async fn finish(recorder: &Recorder, outcome: Step, tool_time: Duration) -> Result<CallResult, RunError> {
-    match recorder.finish(outcome).await {
+async fn finish(
+    recorder: &Recorder,
+    outcome: Step,
+    began_at: Timestamp,
+    tool_time: Duration,
+) -> Result<CallResult, RunError> {
+    match recorder.finish(outcome, began_at).await {
         Ok(Recorded::Written(row)) => Ok(CallResult { tool_time, ..CallResult::of(&row) }),
         Ok(Recorded::Repeat(first)) => recorder.answer_repeat(&first),
         Err(cause) => Err(RunError::store(cause, recorder.session())),

@@ -1,0 +1,77 @@
+//! The operator's file: policy rules, limits and hosts. Flags win over the environment, the environment over the file.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use anyhow::Context;
+use serde::Deserialize;
+use toolgate_policy::{Rule, RulePolicy};
+
+/// `toolgate.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    /// Who may call what.
+    pub(crate) policy: PolicyConfig,
+    /// How much.
+    pub(crate) limits: LimitConfig,
+    /// The HTTP door.
+    pub(crate) server: ServerConfig,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PolicyConfig {
+    /// The rules; none means the default: reads run, changes ask a person.
+    pub(crate) rules: Option<Vec<Rule>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LimitConfig {
+    /// Calls a second for one principal, over all tools.
+    pub(crate) calls_per_second: Option<NonZeroU32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ServerConfig {
+    /// Host names this server answers for.
+    pub(crate) hosts: Vec<String>,
+    /// The largest body, in bytes.
+    pub(crate) max_body_bytes: Option<usize>,
+}
+
+impl Config {
+    /// Reads the file, if one is named.
+    pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = path else { return Ok(Self::default()) };
+        let text = std::fs::read_to_string(path).with_context(|| format!("`{}` can't be read", path.display()))?;
+        toml::from_str(&text).with_context(|| format!("`{}` is not a configuration", path.display()))
+    }
+
+    /// The policy in force.
+    pub(crate) fn policy(&self) -> anyhow::Result<RulePolicy> {
+        match &self.policy.rules {
+            None => Ok(RulePolicy::default()),
+            Some(rules) => Ok(RulePolicy::new(rules.clone())?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_in_the_repository_is_a_configuration() {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/toolgate.example.toml");
+        let config = Config::read(Some(&example)).unwrap();
+        assert!(!config.policy().unwrap().rules().is_empty());
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        assert!(toml::from_str::<Config>("[polcy]\n").is_err());
+    }
+}

@@ -1,0 +1,242 @@
+//! Runs a gate: picks the parts, wires them, serves until told to stop, and drains.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use toolgate_app::{AdminKey, ApiKeySecret, App, Background, FixedTools, set_up_admin, set_up_tools};
+use toolgate_core::port::capability::{Capabilities, Clock, SystemClock};
+use toolgate_core::port::store::Store;
+use toolgate_core::runner::{Parts, Settings};
+use toolgate_core::{BoundTool, Runner};
+use toolgate_native::NativeTool;
+use toolgate_policy::{AccessAuthorizer, GrantedConnections, LocalLimiter};
+use toolgate_server::{Served, ServerSettings, ServerState};
+use toolgate_store_postgres::PostgresStore;
+use toolgate_store_sqlite::SqliteStore;
+
+use crate::config::Config;
+use crate::print;
+use crate::telemetry::{self, LogFormat};
+
+/// How to run a gate.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Where to listen.
+    #[arg(long, env = "TOOLGATE_LISTEN", default_value = "127.0.0.1:8787")]
+    listen: SocketAddr,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// The configuration file; see docs/toolgate.example.toml.
+    #[arg(long, env = "TOOLGATE_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A host name this server answers for, beside localhost and IP addresses. May be given several times.
+    #[arg(long = "allow-host", env = "TOOLGATE_ALLOW_HOSTS", value_delimiter = ',', value_name = "HOST")]
+    hosts: Vec<String>,
+    /// How logs look.
+    #[arg(long, env = "TOOLGATE_LOG_FORMAT", value_enum, default_value = "text")]
+    log_format: LogFormat,
+    /// How many seconds calls and connections under way get when the server is told to stop.
+    #[arg(long, env = "TOOLGATE_DRAIN_SECONDS", default_value_t = 25, value_name = "SECONDS")]
+    drain_seconds: u64,
+    /// How many seconds a silent worker keeps its calls before another takes them over.
+    #[arg(long, env = "TOOLGATE_LEASE_SECONDS", default_value_t = 30, value_name = "SECONDS",
+          value_parser = clap::value_parser!(u64).range(1..=3600))]
+    lease_seconds: u64,
+    /// Also offer the tools that show how calls can go wrong. Never in production.
+    #[arg(long, env = "TOOLGATE_FIXTURE_TOOLS", hide = true)]
+    fixture_tools: bool,
+    /// Where fixture tools send their effects.
+    #[arg(long, env = "TOOLGATE_FIXTURE_RECEIVER", hide = true, value_name = "URL")]
+    fixture_receiver: Option<String>,
+    /// Offer so many copies of a trivial tool, to see that nothing slows down.
+    #[arg(long, env = "TOOLGATE_FIXTURE_COPIES", hide = true, default_value_t = 0)]
+    fixture_copies: u32,
+}
+
+/// Which store.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreArgs {
+    /// The folder of the embedded store.
+    #[arg(long, env = "TOOLGATE_DATA", value_name = "DIR", default_value = "data")]
+    pub(crate) data: PathBuf,
+    /// A Postgres to use instead of the embedded store, for several servers at once.
+    #[arg(long, env = "TOOLGATE_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub(crate) database_url: Option<String>,
+}
+
+impl StoreArgs {
+    /// Opens the store for this process to write.
+    pub(crate) async fn open(&self) -> anyhow::Result<Arc<dyn Store>> {
+        match self.database_url.as_deref().filter(|url| !url.is_empty()) {
+            Some(url) => {
+                Ok(Arc::new(PostgresStore::connect(url).await.context("the Postgres store could not be opened")?))
+            }
+            None => {
+                let store = SqliteStore::open(&self.data);
+                Ok(Arc::new(store.with_context(|| format!("the store in `{}` could not be opened", self.data.display()))?))
+            }
+        }
+    }
+
+    /// Opens the store for reading only, beside a server that may be running.
+    pub(crate) async fn open_to_read(&self) -> anyhow::Result<Arc<dyn Store>> {
+        match self.database_url.as_deref().filter(|url| !url.is_empty()) {
+            Some(_) => self.open().await,
+            None => {
+                let store = SqliteStore::open_read_only(&self.data);
+                Ok(Arc::new(store.with_context(|| format!("there is no readable store in `{}`", self.data.display()))?))
+            }
+        }
+    }
+}
+
+/// Serves until a signal says stop.
+pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
+    let telemetry = telemetry::start(args.log_format)?;
+    let result = serve(&args, telemetry.metrics.clone()).await;
+    // Sending the last traces blocks.
+    let _ = tokio::task::spawn_blocking(move || telemetry.finish()).await;
+    result
+}
+
+async fn serve(args: &ServeArgs, metrics: metrics_exporter_prometheus::PrometheusHandle) -> anyhow::Result<()> {
+    let config = Config::read(args.config.as_deref())?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    // Listen first: an address that is taken should not cost a migration.
+    let listener =
+        TcpListener::bind(args.listen).await.with_context(|| format!("can't listen on {}", args.listen))?;
+    let address = listener.local_addr()?;
+    let store = args.store.open().await?;
+    greet(set_up_admin(store.as_ref(), given_admin_key()?, clock.now()).await?);
+
+    let tools = bind_tools(args)?;
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    let catalog = set_up_tools(store.as_ref(), tools, &today, clock.now()).await?;
+    tracing::info!(tools = catalog.tools().len(), engine = store.engine(), "ready to serve");
+
+    let lease = Duration::from_secs(args.lease_seconds);
+    let runner = Runner::new(Parts {
+        tools: Arc::new(FixedTools::new(catalog)),
+        policy: Arc::new(config.policy()?),
+        authorizer: Arc::new(AccessAuthorizer),
+        connections: Arc::new(GrantedConnections::default()),
+        limiter: Arc::new(LocalLimiter::new(config.limits.calls_per_second)),
+        capabilities: capabilities(args, &clock)?,
+        store,
+        clock,
+        settings: Settings { lease, ..Settings::default() },
+    });
+    // What an earlier process left is looked after before the first new call.
+    runner.parts().store.end_foreign_leases().await?;
+    let background = Background { renew_every: lease / 4, ..Background::default() };
+    let background = tokio::spawn(background.run(runner.clone()));
+
+    let mut settings = ServerSettings { hosts: [config.server.hosts, args.hosts.clone()].concat(), ..Default::default() };
+    settings.max_body_bytes = config.server.max_body_bytes.unwrap_or(settings.max_body_bytes);
+    let stop = stop_signal()?;
+    let state = ServerState::new(App::new(runner.clone()), settings.clone(), Some(metrics), stop.clone());
+    print::talk(format_args!("toolgate listens on http://{address}"));
+    let patience = Duration::from_secs(args.drain_seconds);
+    let served = toolgate_server::serve(listener, toolgate_server::router(state), settings, stop, patience).await;
+
+    let drained = runner.drain(patience).await;
+    background.abort();
+    if let Err(cause) = Background::anchor(&runner).await {
+        tracing::warn!(error = %cause, "the record was not anchored on the way out");
+    }
+    if served == Served::CutOff || !drained {
+        tracing::warn!("some calls or connections were cut off; they are looked after at the next start");
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn given_admin_key() -> anyhow::Result<Option<ApiKeySecret>> {
+    match std::env::var("TOOLGATE_ADMIN_KEY") {
+        Ok(text) if !text.is_empty() => match ApiKeySecret::given(&text) {
+            Some(key) => Ok(Some(key)),
+            None => bail!("TOOLGATE_ADMIN_KEY must be 32 to 512 visible ASCII characters"),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn greet(admin: AdminKey) {
+    if let AdminKey::Made(key) = admin {
+        print::talk("This is the first start. Your administrator key, shown only now:");
+        print::talk(format_args!("\n    {}\n", key.reveal()));
+        print::talk("Keep it, and `export TOOLGATE_KEY=…` to use it with the toolgate command.");
+    }
+}
+
+fn bind_tools(args: &ServeArgs) -> anyhow::Result<Vec<BoundTool>> {
+    let mut tools = toolgate_tools::all();
+    if args.fixture_tools {
+        tracing::warn!("fixture tools are on: this server is for trying things, not for production");
+        tools.extend(toolgate_fixtures::all());
+    }
+    let mut bound: Vec<BoundTool> = tools.into_iter().map(bind_tool).collect::<Result<_, _>>()?;
+    for copy in 0..args.fixture_copies {
+        bound.push(copy_of_the_clock(copy)?);
+    }
+    Ok(bound)
+}
+
+fn bind_tool(tool: NativeTool) -> anyhow::Result<BoundTool> {
+    let contract = tool.contract.context("a native tool has an impossible id")?;
+    let id = contract.id.clone();
+    toolgate_schema::register(contract, tool.capabilities, tool.executor)
+        .with_context(|| format!("the tool `{id}` could not be registered"))
+}
+
+fn copy_of_the_clock(number: u32) -> anyhow::Result<BoundTool> {
+    let mut tools = toolgate_tools::all();
+    let clock = tools.iter().position(|tool| {
+        tool.contract.as_ref().is_ok_and(|contract| contract.id.as_str() == "core__get_current_time")
+    });
+    let mut tool = tools.swap_remove(clock.context("there is no clock")?);
+    if let Ok(contract) = &mut tool.contract {
+        contract.id = format!("fixture__copy_{number}").parse()?;
+    }
+    bind_tool(tool)
+}
+
+fn capabilities(args: &ServeArgs, clock: &Arc<dyn Clock>) -> anyhow::Result<Capabilities> {
+    let mut capabilities = Capabilities { clock: Some(Arc::clone(clock)), http: None };
+    if let Some(receiver) = &args.fixture_receiver {
+        capabilities.http = Some(Arc::new(toolgate_fixtures::ReceiverHttp::new(receiver)?));
+    }
+    Ok(capabilities)
+}
+
+fn stop_signal() -> anyhow::Result<CancellationToken> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let stop = CancellationToken::new();
+    let stopping = stop.clone();
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("told to stop; finishing what is under way");
+        stopping.cancel();
+    });
+    Ok(stop)
+}
+
+/// Whether a folder can hold the embedded store.
+pub(crate) fn can_hold_store(folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let probe = folder.join(".toolgate-probe");
+    std::fs::write(&probe, b"probe")?;
+    std::fs::remove_file(probe)?;
+    Ok(())
+}

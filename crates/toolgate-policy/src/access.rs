@@ -1,0 +1,140 @@
+//! Access rules and connections.
+
+use std::collections::HashSet;
+
+use toolgate_core::error::{CallError, ErrorCode};
+use toolgate_core::id::{ConnectionId, PrincipalKind};
+use toolgate_core::port::gate::{Authorizer, ConnectionGate};
+use toolgate_core::{Actor, ToolContract};
+
+/// Every access rule the contract names must be held; an internal tool never reaches an API key.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AccessAuthorizer;
+
+impl Authorizer for AccessAuthorizer {
+    fn authorize(&self, actor: &Actor, tool: &ToolContract) -> Result<(), CallError> {
+        if tool.audience == toolgate_core::contract::Audience::Internal && actor.key.is_some() {
+            return Err(CallError::new(ErrorCode::AuthzDenied, "this tool is internal to the gate"));
+        }
+        // Only an agent or a service can work for someone else, and only for a person.
+        if let Some(subject) = &actor.subject
+            && (actor.principal.kind() == PrincipalKind::User || subject.kind() != PrincipalKind::User)
+        {
+            return Err(CallError::new(ErrorCode::AuthzDenied, "this caller may not act for the subject"));
+        }
+        match tool.permissions.iter().find(|rule| !actor.rules.hold(rule)) {
+            None => Ok(()),
+            Some(missing) => Err(CallError::new(
+                ErrorCode::AuthzDenied,
+                format!("`{}` does not hold the access rule `{missing}`", actor.principal),
+            )
+            .hint(format!("someone who manages the tenant can grant `{missing}`"))
+            .details(serde_json::json!({ "missing": missing }))),
+        }
+    }
+}
+
+/// The connections granted so far: the asked-for one must be among them.
+#[derive(Debug, Clone, Default)]
+pub struct GrantedConnections(HashSet<ConnectionId>);
+
+impl GrantedConnections {
+    /// Grants these connections and no others.
+    #[must_use]
+    pub fn new(granted: impl IntoIterator<Item = ConnectionId>) -> Self {
+        Self(granted.into_iter().collect())
+    }
+}
+
+impl ConnectionGate for GrantedConnections {
+    fn check(
+        &self,
+        _actor: &Actor,
+        tool: &ToolContract,
+        connection: Option<ConnectionId>,
+    ) -> Result<Option<ConnectionId>, CallError> {
+        match (&tool.connection, connection) {
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err(CallError::new(ErrorCode::PolicyDenied, "this tool takes no connection")),
+            (Some(need), None) => Err(CallError::new(
+                ErrorCode::PolicyDenied,
+                format!("this tool needs a connection to `{}`", need.provider),
+            )),
+            (Some(_), Some(id)) if self.0.contains(&id) => Ok(Some(id)),
+            (Some(_), Some(_)) => {
+                Err(CallError::new(ErrorCode::PolicyDenied, "this connection is not granted for the call"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use toolgate_core::AccessRules;
+    use toolgate_core::id::{ApiKeyId, TenantId};
+
+    fn tool(extra: serde_json::Value) -> ToolContract {
+        let mut contract = json!({
+            "id": "core__x", "title": "t", "description": "d", "category": "c", "icon": "i",
+            "input_schema": {"type": "object"}, "output_schema": {"type": "object"},
+            "effect": "read", "redaction": {"allow": ["*"]}, "execution": {"kind": "native", "plugin": "core"}
+        });
+        contract.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        serde_json::from_value(contract).unwrap()
+    }
+
+    fn actor(principal: &str, rules: &[&str]) -> Actor {
+        Actor {
+            tenant: TenantId::default_tenant(),
+            principal: principal.parse().unwrap(),
+            subject: None,
+            rules: AccessRules::new(rules.iter().map(|&s| s.to_owned())),
+            key: None,
+        }
+    }
+
+    #[test]
+    fn every_rule_must_be_held() {
+        let needs_two = tool(json!({"permissions": ["a.b.read", "a.b.write"]}));
+        let check = |rules: &[&str]| AccessAuthorizer.authorize(&actor("user:u", rules), &needs_two);
+        assert!(check(&["a.b.read", "a.b.write"]).is_ok());
+        assert!(check(&["*"]).is_ok());
+        let denied = check(&["a.b.read"]).unwrap_err();
+        assert_eq!(denied.code, ErrorCode::AuthzDenied);
+        assert!(denied.message.contains("a.b.write"));
+    }
+
+    #[test]
+    fn internal_tools_never_reach_a_key() {
+        let internal = tool(json!({"audience": "internal"}));
+        let mut caller = actor("user:u", &["*"]);
+        assert!(AccessAuthorizer.authorize(&caller, &internal).is_ok());
+        caller.key = Some(ApiKeyId::generate());
+        assert!(AccessAuthorizer.authorize(&caller, &internal).is_err());
+    }
+
+    #[test]
+    fn only_agents_and_services_act_for_people() {
+        let plain = tool(json!({}));
+        for (principal, subject, fine) in
+            [("agent:a", "user:u", true), ("user:a", "user:u", false), ("agent:a", "agent:b", false)]
+        {
+            let caller = Actor { subject: Some(subject.parse().unwrap()), ..actor(principal, &[]) };
+            assert_eq!(AccessAuthorizer.authorize(&caller, &plain).is_ok(), fine, "{principal} for {subject}");
+        }
+    }
+
+    #[test]
+    fn a_connection_must_be_needed_asked_for_and_granted() {
+        let needs = tool(json!({"connection": {"provider": "github"}}));
+        let (granted, other) = (ConnectionId::generate(), ConnectionId::generate());
+        let gate = GrantedConnections::new([granted]);
+        let caller = actor("user:u", &[]);
+        assert_eq!(gate.check(&caller, &needs, Some(granted)), Ok(Some(granted)));
+        assert!(gate.check(&caller, &needs, Some(other)).is_err());
+        assert!(gate.check(&caller, &needs, None).is_err());
+        assert!(gate.check(&caller, &tool(json!({})), Some(granted)).is_err());
+    }
+}

@@ -1,0 +1,164 @@
+//! Errors on their way out: a stable code, a sentence, a hint.
+
+use axum::Json;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use toolgate_api::{CallView, DoorCode, ErrorBody, ErrorView};
+use toolgate_app::AppError;
+use toolgate_core::ErrorCode;
+use toolgate_core::port::store::StoreError;
+use toolgate_core::runner::RunError;
+
+/// What a handler answers when there is nothing to show.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    error: ErrorView,
+}
+
+impl ApiError {
+    pub(crate) fn door(code: DoorCode, message: impl Into<String>) -> Self {
+        Self {
+            status: StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            error: ErrorView { code: code.as_str().to_owned(), message: message.into(), hint: None, details: None },
+        }
+    }
+
+    pub(crate) fn call(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            status: call_status(code),
+            error: ErrorView { code: code.as_str().to_owned(), message: message.into(), hint: None, details: None },
+        }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.error.hint = Some(hint.into());
+        self
+    }
+
+    fn details(mut self, details: serde_json::Value) -> Self {
+        self.error.details = Some(details);
+        self
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let code = self.status;
+        let mut response = (self.status, Json(ErrorBody { error: self.error })).into_response();
+        if code == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+        }
+        if code == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+impl From<AppError> for ApiError {
+    fn from(cause: AppError) -> Self {
+        match cause {
+            AppError::NotFound { .. } => Self::door(DoorCode::NotFound, cause.to_string())
+                .hint("check the id; what belongs to someone else is not shown either"),
+            AppError::Forbidden { message } => Self::door(DoorCode::Forbidden, message),
+            AppError::Conflict { message } => Self::door(DoorCode::Conflict, message),
+            AppError::Run(RunError::UnknownSession(_)) => Self::door(DoorCode::NotFound, cause.to_string())
+                .hint("leave `session_id` out, or make one with `POST /api/v1/sessions`"),
+            AppError::Run(RunError::KeyReused { first }) => {
+                Self::call(ErrorCode::IdempotencyConflict, "this idempotency key came with another body before")
+                    .hint("use a new key for a new call, or send the first body again")
+                    .details(serde_json::json!({ "first_call_id": first.to_string() }))
+            }
+            AppError::Run(RunError::Draining) => {
+                Self::door(DoorCode::ShuttingDown, "the server is shutting down").hint("try again in a moment")
+            }
+            AppError::Run(RunError::Store(StoreError::Conflict)) => {
+                Self::door(DoorCode::Conflict, "it changed in the meantime").hint("look again, then decide")
+            }
+            AppError::Run(RunError::Store(cause)) | AppError::Store(cause) => store(&cause),
+            other => {
+                tracing::error!(error = %other, "an error without a face");
+                Self::door(DoorCode::Internal, "something went wrong on our side")
+            }
+        }
+    }
+}
+
+fn store(cause: &StoreError) -> ApiError {
+    match cause {
+        StoreError::Refused(_) => {
+            tracing::error!(error = %cause, "the store refused a change");
+            ApiError::door(DoorCode::Internal, "the record refused the change")
+        }
+        _ => {
+            tracing::error!(error = %chain(cause), "the store is not available");
+            ApiError::door(DoorCode::StoreUnavailable, "the record can't be reached now")
+                .hint("try again in a moment, with the same idempotency key")
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+/// The HTTP status a call's end is shown with.
+pub(crate) const fn call_status(code: ErrorCode) -> StatusCode {
+    match code {
+        ErrorCode::Unavailable => StatusCode::NOT_FOUND,
+        ErrorCode::PolicyDenied | ErrorCode::AuthzDenied => StatusCode::FORBIDDEN,
+        ErrorCode::InvalidJson => StatusCode::BAD_REQUEST,
+        ErrorCode::Validation | ErrorCode::Execution => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorCode::RateLimited | ErrorCode::BudgetExceeded => StatusCode::TOO_MANY_REQUESTS,
+        ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        ErrorCode::ResultTooLarge | ErrorCode::OutputInvalid | ErrorCode::RedactionFailed => StatusCode::BAD_GATEWAY,
+        ErrorCode::IdempotencyConflict
+        | ErrorCode::Cancelled
+        | ErrorCode::Rejected
+        | ErrorCode::Expired
+        | ErrorCode::InDoubt => StatusCode::CONFLICT,
+        // A code added later is a fault here until someone chooses its status.
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// A call's result with the status that fits it: 200 when it ended well, 202 with a handle when it goes on.
+pub(crate) fn call_response(view: CallView, error: Option<(ErrorCode, Option<f64>)>) -> Response {
+    let status = match (&error, view.ok) {
+        (Some((code, _)), _) => call_status(*code),
+        (None, true) => StatusCode::OK,
+        (None, false) => StatusCode::ACCEPTED,
+    };
+    let location = format!("/api/v1/invocations/{}", view.call_id);
+    let mut response = (status, Json(view)).into_response();
+    if let Ok(value) = header::HeaderValue::from_str(&location) {
+        response.headers_mut().insert(header::LOCATION, value);
+    }
+    if let Some((_, Some(seconds))) = error
+        && let Ok(value) = header::HeaderValue::from_str(&format!("{seconds:.0}"))
+    {
+        response.headers_mut().insert(header::RETRY_AFTER, value);
+    }
+    response
+}
+
+pub(crate) async fn unknown_route() -> ApiError {
+    ApiError::door(DoorCode::NotFound, "there is nothing at this address").hint("see /api/v1/openapi.json")
+}
+
+pub(crate) async fn wrong_method() -> ApiError {
+    ApiError::door(DoorCode::MethodNotAllowed, "this address does not take this method")
+        .hint("see /api/v1/openapi.json")
+}
+
+pub(crate) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    tracing::error!("a handler broke off");
+    ApiError::door(DoorCode::Internal, "something went wrong on our side").into_response()
+}

@@ -1,0 +1,111 @@
+//! What handlers take in: who calls, and a body that is small, in time, and JSON.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::{header, request::Parts};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use toolgate_api::DoorCode;
+use toolgate_core::{Actor, ErrorCode};
+
+use crate::ServerState;
+use crate::error::ApiError;
+
+/// The authenticated caller.
+#[derive(Debug)]
+pub(crate) struct Caller(pub(crate) Actor);
+
+impl FromRequestParts<ServerState> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ServerState) -> Result<Self, ApiError> {
+        let missing = || {
+            ApiError::door(DoorCode::Unauthenticated, "no valid key came with the request")
+                .hint("send `Authorization: Bearer <key>`")
+        };
+        let value = parts.headers.get(header::AUTHORIZATION).ok_or_else(missing)?;
+        let text = value.to_str().map_err(|_| missing())?;
+        let (scheme, key) = text.split_once(' ').ok_or_else(missing)?;
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return Err(missing());
+        }
+        state.app.authenticate(key.trim()).await?.map(Self).ok_or_else(missing)
+    }
+}
+
+/// A JSON body.
+#[derive(Debug)]
+pub(crate) struct JsonBody<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<ServerState> for JsonBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &ServerState) -> Result<Self, ApiError> {
+        if !is_json(request.headers().get(header::CONTENT_TYPE)) {
+            return Err(ApiError::door(DoorCode::UnsupportedMediaType, "the body must be JSON")
+                .hint("send `Content-Type: application/json`"));
+        }
+        parse(&read(request, state).await?).map(Self)
+    }
+}
+
+/// A JSON body that may be left out.
+#[derive(Debug)]
+pub(crate) struct OptionalJson<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Default> FromRequest<ServerState> for OptionalJson<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &ServerState) -> Result<Self, ApiError> {
+        let json = is_json(request.headers().get(header::CONTENT_TYPE));
+        let bytes = read(request, state).await?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        if !json {
+            return Err(ApiError::door(DoorCode::UnsupportedMediaType, "the body must be JSON")
+                .hint("send `Content-Type: application/json`"));
+        }
+        parse(&bytes).map(Self)
+    }
+}
+
+fn is_json(content_type: Option<&header::HeaderValue>) -> bool {
+    let text = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = text.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
+        || (essence.len() > 17 && essence.to_ascii_lowercase().starts_with("application/") && essence.ends_with("+json"))
+}
+
+async fn read(request: Request, state: &ServerState) -> Result<Bytes, ApiError> {
+    let most = state.settings.max_body_bytes;
+    let body = Limited::new(request.into_body(), most).collect();
+    match tokio::time::timeout(state.settings.body_timeout, body).await {
+        Err(_) => Err(ApiError::door(DoorCode::RequestTimeout, "the body took too long to arrive")),
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(cause)) if cause.downcast_ref::<LengthLimitError>().is_some() => {
+            Err(ApiError::door(DoorCode::PayloadTooLarge, format!("the body is larger than {most} bytes")))
+        }
+        Ok(Err(_)) => Err(ApiError::door(DoorCode::BadRequest, "the body broke off")),
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(bytes).map_err(|cause| {
+        let place = format!("line {} column {}", cause.line(), cause.column());
+        if cause.is_data() {
+            // Serde's text repeats values; only the names of fields may go back.
+            let text = cause.to_string();
+            let named = text.starts_with("unknown field") || text.starts_with("missing field");
+            let what = if named && text.len() < 200 { text } else { format!("it has the wrong shape at {place}") };
+            return ApiError::door(DoorCode::BadRequest, format!("the body can't be used: {what}"))
+                .hint("see /api/v1/openapi.json for its shape");
+        }
+        let what = if cause.to_string().starts_with("recursion limit") {
+            "is nested too deep".to_owned()
+        } else {
+            format!("is not JSON, at {place}")
+        };
+        ApiError::call(ErrorCode::InvalidJson, format!("the body {what}")).hint("send one JSON object")
+    })
+}

@@ -1,0 +1,72 @@
+//! The loop that serves connections: bounded in number and in patience, and drained on the way out.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::ServerSettings;
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Served {
+    /// Every connection was answered to its end.
+    Drained,
+    /// Some were cut off when patience ran out.
+    CutOff,
+}
+
+/// Serves until `stop` ends, then takes no more connections and waits `patience` for those there are.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    settings: ServerSettings,
+    stop: CancellationToken,
+    patience: Duration,
+) -> Served {
+    let places = Arc::new(Semaphore::new(settings.max_connections));
+    let graceful = GracefulShutdown::new();
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(settings.header_timeout).max_buf_size(64 * 1024);
+    loop {
+        let place = tokio::select! {
+            place = Arc::clone(&places).acquire_owned() => place,
+            () = stop.cancelled() => break,
+        };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.cancelled() => break,
+        };
+        let (stream, _peer): (_, SocketAddr) = match accepted {
+            Ok(accepted) => accepted,
+            Err(cause) => {
+                // Out of files, most likely: a pause lets some go.
+                tracing::warn!(error = %cause, "a connection could not be taken");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        // Answers are small and wanted at once.
+        let _ = stream.set_nodelay(true);
+        let service = TowerToHyperService::new(router.clone());
+        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(async move {
+            let _place = place;
+            if let Err(cause) = connection.await {
+                tracing::debug!(error = %cause, "a connection ended badly");
+            }
+        });
+    }
+    drop(listener);
+    match tokio::time::timeout(patience, graceful.shutdown()).await {
+        Ok(()) => Served::Drained,
+        Err(_) => Served::CutOff,
+    }
+}

@@ -1,0 +1,181 @@
+//! Calls to test with.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use toolgate_core::change::{Change, NewCall, SessionUse};
+use toolgate_core::contract::ContractVersion;
+use toolgate_core::event::{ChainHead, Event};
+use toolgate_core::id::{InvocationId, PrincipalId, SessionId, TenantId, WorkerId};
+use toolgate_core::invocation::{Invocation, Opened, Step};
+use toolgate_core::port::store::{Begun, Session, Store, StoreError};
+use toolgate_core::{CallError, Effect, Egress, ErrorCode, JsonText, Source, Timestamp};
+
+pub(crate) type Shared = Arc<dyn Store>;
+
+/// A moment later than all before it.
+pub(crate) fn now() -> Timestamp {
+    static NEXT: AtomicI64 = AtomicI64::new(1_700_000_000_000_000);
+    Timestamp::from_micros(NEXT.fetch_add(1_000, Ordering::Relaxed))
+}
+
+pub(crate) fn seconds_after(at: Timestamp, seconds: u64) -> Timestamp {
+    at.plus(Duration::from_secs(seconds))
+}
+
+pub(crate) fn tenant() -> TenantId {
+    TenantId::default_tenant()
+}
+
+pub(crate) fn other_tenant() -> TenantId {
+    "other".parse().unwrap()
+}
+
+pub(crate) fn principal(text: &str) -> PrincipalId {
+    text.parse().unwrap()
+}
+
+pub(crate) fn ada() -> PrincipalId {
+    principal("user:ada")
+}
+
+pub(crate) fn json(text: &str) -> JsonText {
+    JsonText::parse(text).unwrap()
+}
+
+/// A plain call by Ada in a session of its own.
+pub(crate) fn opened() -> Opened {
+    let id = InvocationId::generate();
+    Opened {
+        id,
+        tenant: tenant(),
+        session: SessionId::from_uuid(id.uuid()),
+        parent: None,
+        tool: "core__x".parse().unwrap(),
+        tool_version: Some(ContractVersion("v1".into())),
+        effect: Effect::Mutate,
+        egress: Egress::None,
+        idempotent: false,
+        actor: ada(),
+        subject: None,
+        source: Source::Api,
+        input: json(r#"{"a":1}"#),
+        idempotency_key: None,
+        request_digest: "digest".into(),
+        rule: Some("rule".into()),
+        approval_required: false,
+        created_at: now(),
+    }
+}
+
+pub(crate) fn opened_with(change: impl FnOnce(&mut Opened)) -> Opened {
+    let mut opened = opened();
+    change(&mut opened);
+    opened
+}
+
+pub(crate) fn started(attempt: u32, worker: WorkerId) -> Step {
+    Step::Started { attempt, worker }
+}
+
+pub(crate) fn completed(output: &str) -> Step {
+    Step::Completed { output: json(output), cost_micros: None }
+}
+
+pub(crate) fn needs_approval() -> Step {
+    Step::NeedsApproval { reason: "policy asks".into(), deadline: seconds_after(now(), 3_600) }
+}
+
+pub(crate) fn failure() -> CallError {
+    CallError::new(ErrorCode::Execution, "it broke").hint("mend it").details(serde_json::json!({"line": 1}))
+}
+
+pub(crate) fn new_call(opened: Opened, steps: &[Step], session: SessionUse) -> NewCall {
+    let at = opened.created_at;
+    NewCall::open(opened, steps, at, session).unwrap()
+}
+
+/// A running call in a session of its own, not yet written.
+pub(crate) fn running(opened: Opened) -> NewCall {
+    new_call(opened, &[started(1, WorkerId::generate())], SessionUse::New)
+}
+
+/// Writes a call that must be new.
+pub(crate) async fn begin(store: &Shared, call: NewCall) -> Invocation {
+    match store.begin(call).await.unwrap() {
+        Begun::Fresh(row) => row,
+        Begun::Repeat(first) => panic!("the call repeats {}", first.id()),
+    }
+}
+
+pub(crate) fn step(seen: &Invocation, step: &Step) -> Change {
+    Change::step(seen, &seen.opened.actor, step, now()).unwrap()
+}
+
+/// Writes a step that must go through.
+pub(crate) async fn advance(store: &Shared, seen: &Invocation, next: &Step) -> Invocation {
+    store.advance(step(seen, next)).await.unwrap()
+}
+
+/// An empty session of Ada's.
+pub(crate) async fn session(store: &Shared) -> SessionId {
+    let id = SessionId::generate();
+    store.create_session(Session { id, tenant: tenant(), owner: ada(), created_at: now() }).await.unwrap();
+    id
+}
+
+pub(crate) fn in_session(id: SessionId) -> Opened {
+    opened_with(|opened| opened.session = id)
+}
+
+pub(crate) fn of_anyone() -> SessionUse {
+    SessionUse::Existing { owner: None }
+}
+
+/// The call as the store has it now.
+pub(crate) async fn stored(store: &Shared, row: &Invocation) -> Invocation {
+    store.get(&row.opened.tenant, row.id()).await.unwrap().expect("the call is there")
+}
+
+/// The row without the chain's end, which stores do not keep.
+pub(crate) fn kept(row: &Invocation) -> Invocation {
+    Invocation { head: None, ..row.clone() }
+}
+
+/// All events of a session, after checking that they are one chain.
+pub(crate) async fn chain(store: &Shared, session: SessionId) -> Vec<Event> {
+    let events = store.session_events(session, 0, 100_000).await.unwrap();
+    let mut head = ChainHead::EMPTY;
+    for event in &events {
+        assert_eq!(event.draft.session, session);
+        head = event.verify(head).expect("the chain is whole");
+    }
+    events
+}
+
+pub(crate) fn is_conflict<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Conflict))
+}
+
+pub(crate) fn is_not_found<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::NotFound))
+}
+
+pub(crate) fn is_refused<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Refused(_)))
+}
+
+/// A small generator of numbers that look random and are the same in every run (SplitMix64).
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        usize::try_from(mixed % bound as u64).unwrap()
+    }
+}

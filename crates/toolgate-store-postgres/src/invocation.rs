@@ -1,0 +1,218 @@
+//! Calls and their events.
+
+use async_trait::async_trait;
+use tokio_postgres::types::ToSql;
+use toolgate_core::Timestamp;
+use toolgate_core::change::{Change, NewCall, SessionUse};
+use toolgate_core::event::Event;
+use toolgate_core::id::{IdempotencyKey, InvocationId, PrincipalId, TenantId, ToolName, WorkerId};
+use toolgate_core::invocation::Invocation;
+use toolgate_core::port::store::{Begun, InvocationFilter, InvocationStore, Page, StoreError};
+
+use crate::PostgresStore;
+use crate::row::{self, Cells, EVENT_COLUMNS, INVOCATION_COLUMNS};
+use crate::writer::{HeadFrom, Write};
+
+/// How often a call is tried again when a session's chain turned out to end elsewhere.
+const TRIES: u32 = 8;
+
+#[async_trait]
+impl InvocationStore for PostgresStore {
+    async fn begin(&self, call: NewCall) -> Result<Begun, StoreError> {
+        let mut head = HeadFrom::Memory;
+        for _ in 0..TRIES {
+            if let Some(row) = self.writers.write(Write::Begin(call.clone()), head).await? {
+                return Ok(Begun::Fresh(row));
+            }
+            if let Some(begun) = self.why_left_out(&call).await? {
+                return Ok(begun);
+            }
+            head = HeadFrom::Database;
+        }
+        Err(StoreError::unavailable("the session's chain moves too fast"))
+    }
+
+    async fn advance(&self, change: Change) -> Result<Invocation, StoreError> {
+        let (id, tenant) = (change.next().id().to_string(), change.next().opened.tenant.to_string());
+        let mut head = HeadFrom::Memory;
+        for _ in 0..TRIES {
+            if let Some(row) = self.writers.write(Write::Advance(change.clone()), head).await? {
+                return Ok(row);
+            }
+            let sql = "SELECT revision FROM invocations WHERE id = $1 AND tenant_id = $2";
+            let row = self.query_first(sql, &[&id, &tenant]).await?.ok_or(StoreError::NotFound)?;
+            if Cells::of(&row).get::<i64>()? != change.seen().cast_signed() {
+                return Err(StoreError::Conflict);
+            }
+            head = HeadFrom::Database;
+        }
+        Err(StoreError::unavailable("the session's chain moves too fast"))
+    }
+
+    async fn find_by_key(
+        &self,
+        tenant: &TenantId,
+        actor: &PrincipalId,
+        tool: &ToolName,
+        key: &IdempotencyKey,
+    ) -> Result<Option<Invocation>, StoreError> {
+        let sql = format!(
+            "SELECT {INVOCATION_COLUMNS} FROM invocations
+             WHERE tenant_id = $1 AND actor = $2 AND tool_id = $3 AND idempotency_key = $4"
+        );
+        let found = self
+            .query_first(&sql, &[&tenant.as_str(), &actor.as_str(), &tool.as_str(), &key.as_str()])
+            .await?;
+        found.as_ref().map(row::invocation).transpose()
+    }
+
+    async fn get(&self, tenant: &TenantId, id: InvocationId) -> Result<Option<Invocation>, StoreError> {
+        let sql = format!("SELECT {INVOCATION_COLUMNS} FROM invocations WHERE id = $1 AND tenant_id = $2");
+        let found = self.query_first(&sql, &[&id.to_string(), &tenant.as_str()]).await?;
+        found.as_ref().map(row::invocation).transpose()
+    }
+
+    async fn list(
+        &self,
+        tenant: &TenantId,
+        filter: &InvocationFilter,
+        page: Page,
+    ) -> Result<Vec<Invocation>, StoreError> {
+        let query = ListQuery::of(tenant, filter, page);
+        let params: Vec<&(dyn ToSql + Sync)> = query.params.iter().map(|param| &**param as _).collect();
+        row::all(&self.query(&query.sql, &params).await?, row::invocation)
+    }
+
+    async fn due(&self, now: Timestamp, limit: u32) -> Result<Vec<Invocation>, StoreError> {
+        let sql = format!(
+            "SELECT {INVOCATION_COLUMNS} FROM invocations WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2"
+        );
+        row::all(&self.query(&sql, &[&now.as_micros(), &i64::from(limit)]).await?, row::invocation)
+    }
+
+    async fn renew(
+        &self,
+        worker: WorkerId,
+        calls: &[InvocationId],
+        until: Timestamp,
+    ) -> Result<Vec<InvocationId>, StoreError> {
+        let ids: Vec<String> = calls.iter().map(ToString::to_string).collect();
+        // Locked in order of id, so that two who renew at once can't wait for each other.
+        let sql = "WITH mine AS (
+                 SELECT id FROM invocations WHERE id = ANY($1) AND worker = $2 AND status = 'running'
+                 ORDER BY id FOR UPDATE
+             ), renewed AS (
+                 UPDATE invocations i SET due_at = $3 FROM mine WHERE i.id = mine.id
+                 RETURNING i.id, i.cancel_requested
+             )
+             SELECT id FROM renewed WHERE cancel_requested ORDER BY id";
+        let rows = self.query(sql, &[&ids, &worker.to_string(), &until.as_micros()]).await?;
+        row::all(&rows, |row| Cells::of(row).parse("id"))
+    }
+
+    async fn end_foreign_leases(&self) -> Result<(), StoreError> {
+        // Other nodes may well be alive.
+        Ok(())
+    }
+
+    async fn invocation_events(&self, invocation: &Invocation) -> Result<Vec<Event>, StoreError> {
+        let sql = format!(
+            "SELECT {EVENT_COLUMNS} FROM events
+             WHERE session_id = $1 AND seq BETWEEN $2 AND $3 AND invocation_id = $4 ORDER BY seq"
+        );
+        let (session, id) = (invocation.opened.session.to_string(), invocation.id().to_string());
+        let (first, last) = invocation.seqs;
+        row::all(&self.query(&sql, &[&session, &first, &last, &id]).await?, row::event)
+    }
+}
+
+impl PostgresStore {
+    /// Why a new call was not written. None when it should have been: the chain it was to go on from is not there.
+    async fn why_left_out(&self, call: &NewCall) -> Result<Option<Begun>, StoreError> {
+        let opened = &call.invocation().opened;
+        if let Some(key) = &opened.idempotency_key
+            && let Some(first) = self.find_by_key(&opened.tenant, &opened.actor, &opened.tool, key).await?
+        {
+            return Ok(Some(if first.id() == opened.id {
+                Begun::Fresh(first)
+            } else {
+                Begun::Repeat(first)
+            }));
+        }
+        if let Some(first) = self.get(&opened.tenant, opened.id).await? {
+            return Ok(Some(Begun::Fresh(first)));
+        }
+        let SessionUse::Existing { owner } = call.session() else {
+            return Err(StoreError::Refused("the call's id is taken".to_owned()));
+        };
+        use toolgate_core::port::store::SessionStore;
+        let session = self.session(&opened.tenant, opened.session).await?.ok_or(StoreError::NotFound)?;
+        if owner.as_ref().is_some_and(|owner| *owner != session.owner) {
+            return Err(StoreError::NotFound);
+        }
+        Ok(None)
+    }
+}
+
+type Param = Box<dyn ToSql + Sync + Send>;
+
+/// A list's SQL: only the conditions asked for, so that each combination is planned for itself.
+struct ListQuery {
+    sql: String,
+    params: Vec<Param>,
+}
+
+impl ListQuery {
+    fn of(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> Self {
+        let mut query = Self { sql: String::new(), params: Vec::new() };
+        let mut conditions = vec![query.condition("tenant_id =", tenant.to_string())];
+        if let Some(after) = page.after {
+            conditions.push(query.condition("id <", after.to_string()));
+        }
+        if let Some(tool) = &filter.tool {
+            conditions.push(query.condition("tool_id =", tool.to_string()));
+        }
+        if let Some(status) = filter.status {
+            conditions.push(query.condition("status =", status.as_str()));
+        }
+        if let Some(actor) = &filter.actor {
+            conditions.push(query.condition("actor =", actor.to_string()));
+        }
+        if let Some(session) = filter.session {
+            conditions.push(query.condition("session_id =", session.to_string()));
+        }
+        if let Some(since) = filter.since {
+            conditions.push(query.condition("created_at >=", since.as_micros()));
+        }
+        if let Some(until) = filter.until {
+            conditions.push(query.condition("created_at <", until.as_micros()));
+        }
+        let conditions = conditions.join(" AND ");
+        let limit = query.condition("LIMIT", i64::from(page.limit));
+        let part = |more: &str| {
+            format!(
+                "SELECT {INVOCATION_COLUMNS} FROM invocations WHERE {conditions}{more} ORDER BY id DESC {limit}"
+            )
+        };
+        query.sql = match &filter.visible_to {
+            None => part(""),
+            // Two lists, each read from its own index: an OR would read the tenant's calls one by one.
+            Some(principal) => {
+                let made = query.condition("actor =", principal.to_string());
+                let made_for = query.condition("subject =", principal.to_string());
+                let not_made = query.condition("actor <>", principal.to_string());
+                format!(
+                    "SELECT * FROM (({}) UNION ALL ({})) AS seen ORDER BY id DESC {limit}",
+                    part(&format!(" AND {made}")),
+                    part(&format!(" AND {made_for} AND {not_made}")),
+                )
+            }
+        };
+        query
+    }
+
+    fn condition(&mut self, words: &str, param: impl ToSql + Sync + Send + 'static) -> String {
+        self.params.push(Box::new(param));
+        format!("{words} ${}", self.params.len())
+    }
+}

@@ -1,0 +1,150 @@
+//! The file, its lock, its readers and its one writer.
+
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::Semaphore;
+use toolgate_core::port::store::StoreError;
+
+use crate::migrate;
+use crate::writer::{Commit, Writer};
+
+const FILE: &str = "toolgate.db";
+const LOCK: &str = "toolgate.lock";
+const READERS: usize = 4;
+
+/// What a piece of work inside the store can end with.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// A word of the port's own.
+    Store(StoreError),
+    /// SQLite's.
+    Sql(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(cause: rusqlite::Error) -> Self {
+        Self::Sql(cause)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(cause: StoreError) -> Self {
+        Self::Store(cause)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Store(cause) => cause,
+            Fault::Sql(rusqlite::Error::SqliteFailure(code, message))
+                if code.code == rusqlite::ErrorCode::ConstraintViolation =>
+            {
+                Self::Refused(message.unwrap_or_else(|| "a constraint".to_owned()))
+            }
+            Fault::Sql(cause) => Self::unavailable(cause),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Database {
+    writer: Option<Writer>,
+    readers: Mutex<Vec<Connection>>,
+    reading: Arc<Semaphore>,
+    /// Held for as long as this process has the store.
+    _lock: Option<File>,
+}
+
+impl Database {
+    pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(folder).map_err(StoreError::unavailable)?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(folder.join(LOCK))
+            .map_err(StoreError::unavailable)?;
+        lock.try_lock().map_err(|_| {
+            StoreError::Refused(format!("another process has the store in `{}`", folder.display()))
+        })?;
+        let file = folder.join(FILE);
+        let mut connection = Connection::open(&file).map_err(StoreError::unavailable)?;
+        prepare(&connection).map_err(StoreError::unavailable)?;
+        connection
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
+            .map_err(StoreError::unavailable)?;
+        migrate::run(&mut connection)?;
+        let readers = readers(&file)?;
+        Ok(Self {
+            writer: Some(Writer::spawn(connection)),
+            reading: Arc::new(Semaphore::new(readers.len())),
+            readers: Mutex::new(readers),
+            _lock: Some(lock),
+        })
+    }
+
+    pub(crate) fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
+        let readers = readers(&folder.join(FILE))?;
+        Ok(Self {
+            writer: None,
+            reading: Arc::new(Semaphore::new(readers.len())),
+            readers: Mutex::new(readers),
+            _lock: None,
+        })
+    }
+
+    /// Runs `work` on the writing thread, in a savepoint of its own; answers when it is durable.
+    pub(crate) async fn write<T, F>(&self, commit: Commit, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        let writer = self.writer.as_ref().ok_or_else(|| StoreError::Refused("the store is open read-only".into()))?;
+        writer.write(commit, work).await
+    }
+
+    /// Runs `work` on a reading connection.
+    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        let turn = Arc::clone(&self.reading).acquire_owned().await.map_err(StoreError::unavailable)?;
+        let connection = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = connection.ok_or_else(|| StoreError::unavailable("no reader is free"))?;
+        let (connection, result) = tokio::task::spawn_blocking(move || {
+            let result = work(&connection);
+            (connection, result)
+        })
+        .await
+        .map_err(StoreError::unavailable)?;
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        drop(turn);
+        Ok(result?)
+    }
+}
+
+fn readers(file: &Path) -> Result<Vec<Connection>, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    (0..READERS)
+        .map(|_| {
+            let connection = Connection::open_with_flags(file, flags)?;
+            prepare(&connection)?;
+            connection.execute_batch("PRAGMA query_only = ON;")?;
+            Ok(connection)
+        })
+        .collect::<Result<_, rusqlite::Error>>()
+        .map_err(StoreError::unavailable)
+}
+
+fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.execute_batch(
+        "PRAGMA busy_timeout = 5000; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;
+         PRAGMA trusted_schema = OFF; PRAGMA recursive_triggers = OFF;",
+    )
+}

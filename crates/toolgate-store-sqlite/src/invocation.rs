@@ -1,0 +1,364 @@
+//! Calls and their events.
+
+use async_trait::async_trait;
+use rusqlite::{Connection, ToSql, params};
+use toolgate_core::Timestamp;
+use toolgate_core::change::{Change, NewCall, SessionUse};
+use toolgate_core::event::{ChainHead, Event, EventDraft};
+use toolgate_core::id::{IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId};
+use toolgate_core::invocation::Invocation;
+use toolgate_core::port::store::{Begun, InvocationFilter, InvocationStore, Page, StoreError};
+
+use crate::SqliteStore;
+use crate::database::Fault;
+use crate::row::{self, Cells, EVENT_COLUMNS, INVOCATION_COLUMNS};
+use crate::writer::Commit;
+
+#[async_trait]
+impl InvocationStore for SqliteStore {
+    async fn begin(&self, call: NewCall) -> Result<Begun, StoreError> {
+        self.database.write(Commit::Begin, move |connection| begin(connection, call)).await
+    }
+
+    async fn advance(&self, change: Change) -> Result<Invocation, StoreError> {
+        self.database.write(Commit::Advance, move |connection| advance(connection, change)).await
+    }
+
+    async fn find_by_key(
+        &self,
+        tenant: &TenantId,
+        actor: &PrincipalId,
+        tool: &ToolName,
+        key: &IdempotencyKey,
+    ) -> Result<Option<Invocation>, StoreError> {
+        let texts = [tenant.to_string(), actor.to_string(), tool.to_string(), key.to_string()];
+        self.database.read(move |connection| by_key(connection, &texts)).await
+    }
+
+    async fn get(&self, tenant: &TenantId, id: InvocationId) -> Result<Option<Invocation>, StoreError> {
+        let (tenant, id) = (tenant.to_string(), id.to_string());
+        self.database
+            .read(move |connection| {
+                let sql = format!("SELECT {INVOCATION_COLUMNS} FROM invocations WHERE id = ?1 AND tenant_id = ?2");
+                row::first(connection, &sql, &[&id, &tenant], row::invocation)
+            })
+            .await
+    }
+
+    async fn list(
+        &self,
+        tenant: &TenantId,
+        filter: &InvocationFilter,
+        page: Page,
+    ) -> Result<Vec<Invocation>, StoreError> {
+        let (sql, values) = list_query(tenant, filter, page);
+        self.database
+            .read(move |connection| {
+                let values: Vec<&dyn ToSql> = values.iter().map(|value| &**value as &dyn ToSql).collect();
+                row::all(connection, &sql, &values, row::invocation)
+            })
+            .await
+    }
+
+    async fn due(&self, now: Timestamp, limit: u32) -> Result<Vec<Invocation>, StoreError> {
+        self.database
+            .read(move |connection| {
+                let sql = format!(
+                    "SELECT {INVOCATION_COLUMNS} FROM invocations WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2"
+                );
+                row::all(connection, &sql, &[&now.as_micros(), &limit], row::invocation)
+            })
+            .await
+    }
+
+    async fn renew(
+        &self,
+        worker: WorkerId,
+        calls: &[InvocationId],
+        until: Timestamp,
+    ) -> Result<Vec<InvocationId>, StoreError> {
+        let calls: Vec<InvocationId> = calls.to_vec();
+        self.database
+            .write(Commit::Other, move |connection| {
+                let mut statement = connection.prepare_cached(
+                    "UPDATE invocations SET due_at = ?1 WHERE id = ?2 AND worker = ?3 AND status = 'running'
+                     RETURNING cancel_requested",
+                )?;
+                let mut to_stop = Vec::new();
+                for id in calls {
+                    let mut rows =
+                        statement.query(params![until.as_micros(), id.to_string(), worker.to_string()])?;
+                    if let Some(row) = rows.next()?
+                        && row.get(0)?
+                    {
+                        to_stop.push(id);
+                    }
+                }
+                Ok(to_stop)
+            })
+            .await
+    }
+
+    async fn end_foreign_leases(&self) -> Result<(), StoreError> {
+        // The lock on the folder says that no other worker is alive.
+        self.database
+            .write(Commit::Other, |connection| {
+                connection.execute(
+                    "UPDATE invocations SET due_at = 0
+                     WHERE due_at IS NOT NULL AND (status = 'running' OR (status = 'pending' AND approval = 'approved'))",
+                    [],
+                )?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn invocation_events(&self, invocation: &Invocation) -> Result<Vec<Event>, StoreError> {
+        let (session, id) = (invocation.opened.session.to_string(), invocation.id().to_string());
+        let (first, last) = invocation.seqs;
+        self.database
+            .read(move |connection| {
+                let sql = format!(
+                    "SELECT {EVENT_COLUMNS} FROM events
+                     WHERE session_id = ?1 AND seq BETWEEN ?2 AND ?3 AND invocation_id = ?4 ORDER BY seq"
+                );
+                row::all(connection, &sql, &[&session, &first, &last, &id], row::event)
+            })
+            .await
+    }
+}
+
+fn begin(connection: &Connection, call: NewCall) -> Result<Begun, Fault> {
+    let opened = &call.invocation().opened;
+    if let Some(key) = &opened.idempotency_key {
+        let texts = [opened.tenant.to_string(), opened.actor.to_string(), opened.tool.to_string(), key.to_string()];
+        if let Some(first) = by_key(connection, &texts)? {
+            return Ok(if first.id() == opened.id { Begun::Fresh(first) } else { Begun::Repeat(first) });
+        }
+    }
+    let session = opened.session.to_string();
+    let mut head = ChainHead::EMPTY;
+    match call.session() {
+        SessionUse::New => {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO sessions (id, tenant_id, owner, created_at) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (id) DO NOTHING",
+            )?;
+            let (tenant, owner, at) = (opened.tenant.as_str(), opened.actor.as_str(), opened.created_at.as_micros());
+            if insert.execute(params![session, tenant, owner, at])? == 0 {
+                // The session has the call's own number: an earlier try got through and its answer was lost.
+                return by_id(connection, opened.id)?.map(Begun::Fresh).ok_or(StoreError::NotFound.into());
+            }
+        }
+        SessionUse::Existing { owner } => {
+            check_session(connection, &session, &opened.tenant, owner.as_ref())?;
+            if let Some(written) = by_id(connection, opened.id)? {
+                return Ok(Begun::Fresh(written));
+            }
+            head = session_head(connection, &session)?;
+        }
+    }
+    let events = append(connection, head, call.drafts())?;
+    let invocation = call.written(&events);
+    insert(connection, &invocation)?;
+    Ok(Begun::Fresh(invocation))
+}
+
+fn advance(connection: &Connection, change: Change) -> Result<Invocation, Fault> {
+    let session = change.next().opened.session.to_string();
+    let seen = i64::try_from(change.seen()).unwrap_or(i64::MAX);
+    let head = session_head(connection, &session)?;
+    let events = append(connection, head, std::slice::from_ref(change.draft()))?;
+    let Some(event) = events.first() else { return Err(StoreError::Conflict.into()) };
+    let next = change.written(event);
+    let mut update = connection.prepare_cached(
+        "UPDATE invocations SET status = ?1, approval = ?2, decided_by = ?3, reason = ?4, output = ?5, error = ?6,
+             cost_micros = ?7, attempt = ?8, worker = ?9, cancel_requested = ?10, revision = ?11, last_seq = ?12,
+             started_at = ?13, completed_at = ?14, due_at = ?15
+         WHERE id = ?16 AND revision = ?17 AND tenant_id = ?18",
+    )?;
+    let changed = update.execute(params![
+        next.status.as_str(),
+        next.approval.as_str(),
+        next.decided_by.as_ref().map(PrincipalId::as_str),
+        next.reason,
+        next.output.as_ref().map(toolgate_core::JsonText::as_str),
+        error_text(&next)?,
+        next.cost_micros,
+        next.attempt,
+        next.worker.map(|worker| worker.to_string()),
+        next.cancel_requested,
+        i64::try_from(next.revision).unwrap_or(i64::MAX),
+        next.seqs.1,
+        next.started_at.map(Timestamp::as_micros),
+        next.completed_at.map(Timestamp::as_micros),
+        next.due_at.map(Timestamp::as_micros),
+        next.id().to_string(),
+        seen,
+        next.opened.tenant.as_str(),
+    ])?;
+    if changed == 0 {
+        // The savepoint takes the event back with it.
+        let gone = by_id(connection, next.id())?.is_none_or(|row| row.opened.tenant != next.opened.tenant);
+        return Err(if gone { StoreError::NotFound } else { StoreError::Conflict }.into());
+    }
+    Ok(next)
+}
+
+fn insert(connection: &Connection, invocation: &Invocation) -> Result<(), Fault> {
+    let opened = &invocation.opened;
+    let sql = format!(
+        "INSERT INTO invocations ({INVOCATION_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
+         ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)"
+    );
+    connection.prepare_cached(&sql)?.execute(params![
+        opened.id.to_string(),
+        opened.tenant.as_str(),
+        opened.session.to_string(),
+        opened.parent.map(|id| id.to_string()),
+        opened.tool.as_str(),
+        opened.tool_version.as_ref().map(|version| version.0.as_str()),
+        opened.effect.as_str(),
+        opened.egress.as_str(),
+        opened.idempotent,
+        opened.actor.as_str(),
+        opened.subject.as_ref().map(PrincipalId::as_str),
+        opened.source.as_str(),
+        opened.input.as_str(),
+        opened.idempotency_key.as_ref().map(IdempotencyKey::as_str),
+        opened.request_digest,
+        opened.rule,
+        opened.approval_required,
+        opened.created_at.as_micros(),
+        invocation.status.as_str(),
+        invocation.approval.as_str(),
+        invocation.decided_by.as_ref().map(PrincipalId::as_str),
+        invocation.reason,
+        invocation.output.as_ref().map(toolgate_core::JsonText::as_str),
+        error_text(invocation)?,
+        invocation.cost_micros,
+        invocation.attempt,
+        invocation.worker.map(|worker| worker.to_string()),
+        invocation.cancel_requested,
+        i64::try_from(invocation.revision).unwrap_or(i64::MAX),
+        invocation.seqs.0,
+        invocation.seqs.1,
+        invocation.started_at.map(Timestamp::as_micros),
+        invocation.completed_at.map(Timestamp::as_micros),
+        invocation.due_at.map(Timestamp::as_micros),
+    ])?;
+    Ok(())
+}
+
+fn append(connection: &Connection, mut head: ChainHead, drafts: &[EventDraft]) -> Result<Vec<Event>, Fault> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO events (session_id, seq, tenant_id, invocation_id, kind, actor, at, data, prev_hash, hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    )?;
+    let mut events = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let event = draft.clone().seal(head);
+        head = event.head();
+        insert.execute(params![
+            event.draft.session.to_string(),
+            event.seq,
+            event.draft.tenant.as_str(),
+            event.draft.invocation.to_string(),
+            event.draft.kind.as_str(),
+            event.draft.actor.as_str(),
+            event.draft.at.as_micros(),
+            event.draft.data.as_str(),
+            event.prev.0,
+            event.hash.0,
+        ])?;
+        events.push(event);
+    }
+    Ok(events)
+}
+
+fn session_head(connection: &Connection, session: &str) -> Result<ChainHead, Fault> {
+    let sql = "SELECT seq, hash FROM events WHERE session_id = ?1 ORDER BY seq DESC LIMIT 1";
+    let head = row::first(connection, sql, &[&session], |row| {
+        let mut cells = Cells { row, next: 0 };
+        Ok(ChainHead { seq: cells.get()?, hash: cells.hash()? })
+    })?;
+    Ok(head.unwrap_or(ChainHead::EMPTY))
+}
+
+fn check_session(
+    connection: &Connection,
+    session: &str,
+    tenant: &TenantId,
+    owner: Option<&PrincipalId>,
+) -> Result<(), Fault> {
+    let sql = "SELECT owner FROM sessions WHERE id = ?1 AND tenant_id = ?2";
+    let found: Option<String> = row::first(connection, sql, &[&session, &tenant.as_str()], |row| Ok(row.get(0)?))?;
+    match (found, owner) {
+        (Some(_), None) => Ok(()),
+        (Some(found), Some(owner)) if found == owner.as_str() => Ok(()),
+        _ => Err(StoreError::NotFound.into()),
+    }
+}
+
+fn by_key(connection: &Connection, texts: &[String; 4]) -> Result<Option<Invocation>, Fault> {
+    let sql = format!(
+        "SELECT {INVOCATION_COLUMNS} FROM invocations
+         WHERE tenant_id = ?1 AND actor = ?2 AND tool_id = ?3 AND idempotency_key = ?4"
+    );
+    row::first(connection, &sql, &[&texts[0], &texts[1], &texts[2], &texts[3]], row::invocation)
+}
+
+fn by_id(connection: &Connection, id: InvocationId) -> Result<Option<Invocation>, Fault> {
+    let sql = format!("SELECT {INVOCATION_COLUMNS} FROM invocations WHERE id = ?1");
+    row::first(connection, &sql, &[&id.to_string()], row::invocation)
+}
+
+type Values = Vec<Box<dyn ToSql + Send>>;
+
+fn list_query(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> (String, Values) {
+    let mut conditions = vec!["tenant_id = ?1".to_owned()];
+    let mut values: Values = vec![Box::new(tenant.to_string())];
+    let mut condition = |text: &str, value: Box<dyn ToSql + Send>| {
+        values.push(value);
+        conditions.push(text.replace('?', &format!("?{}", values.len())));
+    };
+    if let Some(tool) = &filter.tool {
+        condition("tool_id = ?", Box::new(tool.to_string()));
+    }
+    if let Some(status) = filter.status {
+        condition("status = ?", Box::new(status.as_str()));
+    }
+    if let Some(actor) = &filter.actor {
+        condition("actor = ?", Box::new(actor.to_string()));
+    }
+    if let Some(session) = filter.session {
+        condition("session_id = ?", Box::new(session.to_string()));
+    }
+    if let Some(principal) = &filter.visible_to {
+        condition("(actor = ? OR subject = ?)", Box::new(principal.to_string()));
+    }
+    if let Some(since) = filter.since {
+        condition("created_at >= ?", Box::new(since.as_micros()));
+    }
+    if let Some(until) = filter.until {
+        condition("created_at < ?", Box::new(until.as_micros()));
+    }
+    if let Some(after) = page.after {
+        condition("id < ?", Box::new(after.to_string()));
+    }
+    let sql = format!(
+        "SELECT {INVOCATION_COLUMNS} FROM invocations WHERE {} ORDER BY id DESC LIMIT {}",
+        conditions.join(" AND "),
+        page.limit
+    );
+    (sql, values)
+}
+
+fn error_text(invocation: &Invocation) -> Result<Option<String>, Fault> {
+    invocation.error.as_ref().map(|error| serde_json::to_string(error).map_err(|_| row::damaged("error"))).transpose()
+}
+
+/// The session of a stored text, for callers in this crate.
+pub(crate) fn session_id(text: &str) -> Result<SessionId, Fault> {
+    text.parse().map_err(|_| row::damaged("session"))
+}

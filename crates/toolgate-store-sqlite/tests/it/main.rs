@@ -1,0 +1,13 @@
+//! The embedded store keeps what every store promises, and a few things of its own.
+
+mod own;
+
+use tempfile::TempDir;
+use toolgate_store_sqlite::SqliteStore;
+
+async fn fresh() -> (SqliteStore, TempDir) {
+    let folder = TempDir::new().unwrap();
+    (SqliteStore::open(folder.path()).unwrap(), folder)
+}
+
+toolgate_store_contract::store_contract!(fresh().await);

@@ -1,0 +1,89 @@
+use rusqlite::Connection;
+use toolgate_core::port::store::{Session, SessionStore, Store, StoreError};
+use toolgate_core::Timestamp;
+use toolgate_core::id::{SessionId, TenantId};
+use toolgate_store_sqlite::SqliteStore;
+
+use crate::fresh;
+
+#[tokio::test]
+async fn a_second_process_is_refused() {
+    let (_store, folder) = fresh().await;
+    assert!(matches!(SqliteStore::open(folder.path()), Err(StoreError::Refused(_))));
+}
+
+#[tokio::test]
+async fn a_reader_stands_beside_the_writer_and_writes_nothing() {
+    let (_store, folder) = fresh().await;
+    let reader = SqliteStore::open_read_only(folder.path()).unwrap();
+    reader.ping().await.unwrap();
+    let session = Session {
+        id: SessionId::generate(),
+        tenant: TenantId::default_tenant(),
+        owner: "user:a".parse().unwrap(),
+        created_at: Timestamp::from_micros(1),
+    };
+    assert!(matches!(reader.create_session(session).await, Err(StoreError::Refused(_))));
+}
+
+#[tokio::test]
+async fn opening_twice_in_turn_migrates_once() {
+    let (store, folder) = fresh().await;
+    drop(store);
+    // The writing thread lets go of the file a moment after the last handle.
+    SqliteStore::open(folder.path()).unwrap().ping().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_changed_migration_and_a_newer_file_are_refused() {
+    let (store, folder) = fresh().await;
+    drop(store);
+    let raw = Connection::open(folder.path().join("toolgate.db")).unwrap();
+    raw.execute("UPDATE schema_migrations SET checksum = 'other'", []).unwrap();
+    assert!(matches!(SqliteStore::open(folder.path()), Err(StoreError::Refused(_))));
+    raw.execute("UPDATE schema_migrations SET version = 999", []).unwrap();
+    let refused = SqliteStore::open(folder.path()).unwrap_err();
+    assert!(refused.to_string().contains("newer"), "{refused}");
+}
+
+#[tokio::test]
+async fn the_database_itself_guards_the_record() {
+    let (store, folder) = fresh().await;
+    let raw = Connection::open(folder.path().join("toolgate.db")).unwrap();
+    raw.execute_batch(
+        "INSERT INTO events (session_id, seq, tenant_id, invocation_id, kind, actor, at, data, prev_hash, hash)
+         VALUES ('s', 1, 't', 'i', 'tool.started', 'user:a', 1, '{}', x'00', x'01');
+         INSERT INTO anchors VALUES (1, 1, x'', x'00', x'01', 0);
+         INSERT INTO tools VALUES ('t', 'x__y', 'v', 'mutate', 'write', 0, '{}', 1);",
+    )
+    .unwrap();
+    for forbidden in [
+        "UPDATE events SET data = '{\"x\":1}'",
+        "DELETE FROM events",
+        "UPDATE anchors SET at = 2",
+        "DELETE FROM anchors",
+    ] {
+        assert!(raw.execute(forbidden, []).is_err(), "{forbidden}");
+    }
+    let approval = || raw.query_row("SELECT requires_approval FROM tools", [], |row| row.get::<_, bool>(0)).unwrap();
+    assert!(approval());
+    raw.execute("UPDATE tools SET requires_approval = 0", []).unwrap();
+    assert!(approval(), "nobody switches approval off for what writes outside");
+
+    let insert = |status: &str, approval: &str, egress: &str| {
+        raw.execute(
+            "INSERT INTO invocations (id, tenant_id, session_id, tool_id, effect, egress, idempotent, actor, source,
+                 input, request_digest, approval_required, created_at, status, approval, attempt, cancel_requested,
+                 revision, first_seq, last_seq)
+             VALUES (?1, 't', 's', 'x__y', 'mutate', ?2, 0, 'user:a', 'api', '{}', 'd', 0, 1, ?3, ?4, 1, 0, 1, 1, 1)",
+            [&format!("{status}{approval}{egress}"), egress, status, approval],
+        )
+    };
+    assert!(insert("running", "not_required", "write").is_err(), "a write outside needs a person");
+    assert!(insert("running", "pending", "none").is_err(), "what waits for a person does not run");
+    assert!(insert("no_such", "not_required", "none").is_err());
+    insert("completed", "not_required", "none").unwrap();
+    assert!(raw.execute("UPDATE invocations SET status = 'running'", []).is_err(), "terminal is terminal");
+    assert!(raw.execute("UPDATE invocations SET output = '1'", []).is_err());
+    drop(store);
+}

@@ -1,0 +1,4 @@
+//! What every built-in tool keeps to, whoever adds it.
+
+mod conformance;
+mod schema;
