@@ -90,12 +90,8 @@ door_codes! {
     PayloadTooLarge = "payload_too_large", 413;
     /// The body is not JSON by its `Content-Type`.
     UnsupportedMediaType = "unsupported_media_type", 415;
-    /// The address or a header is too long.
-    RequestHeaderTooLarge = "request_header_too_large", 431;
     /// A fault of ours.
     Internal = "internal", 500;
-    /// Too much at once.
-    Overloaded = "overloaded", 503;
     /// The record can't be written or read now.
     StoreUnavailable = "store_unavailable", 503;
     /// The server is going down.

@@ -21,7 +21,7 @@ const MAX_VALUE_DEPTH: usize = 128;
 /// The most schemas that may lean on each other while a value is checked: each takes some stack.
 const MAX_LEVELS: u64 = 1_000;
 /// The most checks one value may need, so that a large value under a wide schema cannot take minutes.
-const MAX_CHECKS: u64 = 200_000_000;
+const MAX_CHECKS: u64 = 100_000_000;
 
 /// Compiles a schema, or hands out the one that is in use already.
 ///

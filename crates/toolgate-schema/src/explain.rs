@@ -65,7 +65,7 @@ type Keywords = Map<String, Value>;
 impl<'a> Explainer<'a> {
     /// Whether the value holds against the schema, as far as is known here; if not, the reasons are told.
     fn visit(&mut self, schema: &'a Value, value: &Value) -> bool {
-        if self.visits == MOST_VISITS {
+        if self.visits >= MOST_VISITS {
             return true;
         }
         self.visits += 1;
@@ -415,7 +415,8 @@ impl<'a> Explainer<'a> {
         }
         for schema in self.applied(keywords, value) {
             let Value::Object(keywords) = schema else { continue };
-            if self.holds(schema, value) {
+            if self.visits < MOST_VISITS && self.holds(schema, value) {
+                self.visits += 1;
                 if keywords.contains_key(keyword) {
                     evaluated.fill(true);
                 }

@@ -45,10 +45,36 @@ pub(crate) fn weigh(graph: &Graph<'_>) -> Result<Weight, SchemaError> {
 struct Measured {
     /// The checks of a node and everything it reaches, as often as it reaches them.
     count: Vec<u64>,
+    /// The checks to find out which parts of a value a node speaks of, for `unevaluatedProperties` and
+    /// `unevaluatedItems`: every schema at the same place is tried once more, at every level. Where such keywords stand
+    /// within each other this grows as fast as references that double.
+    marking: Vec<u64>,
     /// The longest way down from a node.
     height: Vec<u32>,
     /// A node that reaches itself.
     cycle: Option<NodeId>,
+}
+
+impl Measured {
+    /// Puts a node together from what it reaches.
+    fn sum_up(&mut self, graph: &Graph<'_>, id: NodeId, follows: impl Fn(Reach) -> bool) {
+        let (mut count, mut marking, mut height) = (own_checks(graph, id), 1u64, 0);
+        for (reach, target) in graph.nodes[id].edges.iter().filter(|(reach, _)| follows(*reach)) {
+            // A target that is still being walked has no count yet: one for the way back to it.
+            let below = self.count[*target].max(1);
+            count = count.saturating_add(below);
+            if *reach == Reach::Same {
+                marking = marking.saturating_add(below).saturating_add(self.marking[*target]);
+            }
+            height = height.max(self.height[*target]);
+        }
+        let marks = |keyword| graph.nodes[id].keywords.is_some_and(|schema| schema.contains_key(keyword));
+        if marks("unevaluatedProperties") || marks("unevaluatedItems") {
+            count = count.saturating_add(marking);
+            marking = marking.saturating_add(count);
+        }
+        (self.count[id], self.marking[id], self.height[id]) = (count, marking, height + 1);
+    }
 }
 
 /// Walks the graph without recursion and visits each node once, so that what doubles per level is counted, not done.
@@ -61,7 +87,8 @@ fn measure(graph: &Graph<'_>, from: std::ops::Range<NodeId>, follows: impl Fn(Re
         Done,
     }
     let size = graph.nodes.len();
-    let mut measured = Measured { count: vec![0; size], height: vec![0; size], cycle: None };
+    let mut measured =
+        Measured { count: vec![0; size], marking: vec![0; size], height: vec![0; size], cycle: None };
     let mut marks = vec![Mark::New; size];
     for start in from {
         if marks[start] != Mark::New {
@@ -72,15 +99,7 @@ fn measure(graph: &Graph<'_>, from: std::ops::Range<NodeId>, follows: impl Fn(Re
         while let Some((id, next)) = stack.last_mut() {
             let id = *id;
             let Some((reach, target)) = graph.nodes[id].edges.get(*next).copied() else {
-                let followed = graph.nodes[id].edges.iter().filter(|(reach, _)| follows(*reach));
-                for (_, target) in followed {
-                    // An open target has no count yet: one for the way back to it.
-                    let below = measured.count[*target].max(1);
-                    measured.count[id] = measured.count[id].saturating_add(below);
-                    measured.height[id] = measured.height[id].max(measured.height[*target]);
-                }
-                measured.count[id] = measured.count[id].saturating_add(own_checks(graph, id));
-                measured.height[id] += 1;
+                measured.sum_up(graph, id, &follows);
                 marks[id] = Mark::Done;
                 stack.pop();
                 continue;

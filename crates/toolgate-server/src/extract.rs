@@ -91,7 +91,15 @@ async fn read(request: Request, state: &ServerState) -> Result<Bytes, ApiError> 
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes).map_err(|cause| {
+    // Serde would take an array for a struct, field by field; a body is an object or nothing.
+    let object = bytes.trim_ascii_start().starts_with(b"{");
+    let parsed = if object {
+        serde_json::from_slice(bytes)
+    } else {
+        serde_json::from_slice(bytes)
+            .and_then(|_: serde::de::IgnoredAny| Err(serde::de::Error::custom("the body is not an object")))
+    };
+    parsed.map_err(|cause| {
         let place = format!("line {} column {}", cause.line(), cause.column());
         if cause.is_data() {
             // Serde's text repeats values; only the names of fields may go back.

@@ -49,11 +49,16 @@ pub(crate) async fn write(pool: &Pool, entries: &[Entry]) -> Result<Vec<String>,
 // An event is only ever written after the one it names: `after_seq` and `after_hash` are looked up in the same
 // statement. The unique place of each event alone would let a chain go on beyond a gap when a database comes back, by
 // a failover or a restore, without its last commits.
+//
+// The plan must not depend on how large the tables were when it was made, since it is kept. So rows are looked up by
+// scalar subqueries (an `EXISTS` may be planned as a hash over the whole table), the tenant is compared in a way no
+// index can serve (its indexes would be read from end to end), and what was written is found again by `IN … IS TRUE`
+// (as a join it would be a loop in a loop).
 static STATEMENT: LazyLock<String> = LazyLock::new(|| {
     let follows = |entry: &str| {
         format!(
-            "({entry}.after_seq = 0 OR EXISTS (SELECT FROM events p WHERE p.session_id = {entry}.session_id
-                 AND p.seq = {entry}.after_seq AND p.hash = {entry}.after_hash))"
+            "({entry}.after_seq = 0 OR {entry}.after_hash = (
+                 SELECT p.hash FROM events p WHERE p.session_id = {entry}.session_id AND p.seq = {entry}.after_seq))"
         )
     };
     let mut next = 1;
@@ -67,16 +72,16 @@ static STATEMENT: LazyLock<String> = LazyLock::new(|| {
          ), begun AS (
              INSERT INTO invocations ({INVOCATION_COLUMNS})
              SELECT {INVOCATION_COLUMNS} FROM asked n
-             WHERE (n.own_session OR EXISTS (
-                     SELECT FROM sessions x WHERE x.id = n.session_id AND x.tenant_id = n.tenant_id
-                         AND (n.session_owner IS NULL OR x.owner = n.session_owner)))
+             WHERE (n.own_session OR (
+                     SELECT x.tenant_id = n.tenant_id AND (n.session_owner IS NULL OR x.owner = n.session_owner)
+                     FROM sessions x WHERE x.id = n.session_id))
                  AND {new_follows}
              ON CONFLICT DO NOTHING
              RETURNING id
          ), opened AS (
              INSERT INTO sessions (id, tenant_id, owner, created_at)
-             SELECT n.session_id, n.tenant_id, n.actor, n.created_at FROM begun b JOIN asked n ON n.id = b.id
-             WHERE n.own_session
+             SELECT n.session_id, n.tenant_id, n.actor, n.created_at FROM asked n
+             WHERE n.own_session AND (n.id IN (SELECT id FROM begun)) IS TRUE
          ), advanced AS (
              UPDATE invocations i SET status = s.status, approval = s.approval, decided_by = s.decided_by,
                  reason = s.reason, output = s.output, error = s.error, cost_micros = s.cost_micros,
@@ -86,14 +91,15 @@ static STATEMENT: LazyLock<String> = LazyLock::new(|| {
              FROM {steps} AS s (id, tenant_id, session_id, seen, status, approval, decided_by, reason, output, error,
                  cost_micros, attempt, worker, cancel_requested, revision, last_seq, started_at, completed_at,
                  due_at, after_seq, after_hash)
-             WHERE i.id = s.id AND i.tenant_id = s.tenant_id AND i.revision = s.seen AND {step_follows}
+             WHERE i.id = s.id AND i.revision = s.seen AND i.tenant_id IS NOT DISTINCT FROM s.tenant_id
+                 AND {step_follows}
              RETURNING i.id
-         ), written AS (
+         ), written AS MATERIALIZED (
              SELECT id FROM begun UNION ALL SELECT id FROM advanced
          ), appended AS (
              INSERT INTO events ({EVENT_COLUMNS})
              SELECT {EVENT_COLUMNS} FROM {events} AS e ({EVENT_COLUMNS})
-             WHERE e.invocation_id IN (SELECT id FROM written)
+             WHERE (e.invocation_id IN (SELECT id FROM written)) IS TRUE
          )
          SELECT id FROM written"
     )

@@ -8,10 +8,12 @@
     reason = "test support: a broken set-up should stop the test"
 )]
 
+mod gate;
 mod port;
 mod postgres;
 mod receiver;
 
+pub use gate::{ADMIN_KEY, Gate, GateSetup};
 pub use port::free_port;
 pub use postgres::{Fsync, POSTGRES_VARIABLE, TempPostgres, TestPostgres, shared_postgres};
 pub use receiver::CountingReceiver;

@@ -18,7 +18,7 @@ use crate::port::store::{Begun, StoreError};
 use crate::time::Timestamp;
 
 /// How much progress one call may report.
-const MAX_CHUNKS: u32 = 1_000;
+const MAX_CHUNKS: u32 = 250;
 const MAX_CHUNK_BYTES: usize = 64 * 1024;
 
 /// How long a lost store is waited for before the outcome is left to whoever takes the lease over.

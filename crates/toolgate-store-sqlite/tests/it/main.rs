@@ -1,5 +1,7 @@
 //! The embedded store keeps what every store promises, and a few things of its own.
 
+#![allow(clippy::unwrap_used, reason = "test code")]
+
 mod own;
 
 use tempfile::TempDir;

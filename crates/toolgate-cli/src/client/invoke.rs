@@ -1,0 +1,276 @@
+//! Calls a tool, with flags made from its input schema.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::Read;
+use std::process::ExitCode;
+
+use clap::parser::ValueSource;
+use clap::{Args, Command, FromArgMatches};
+use reqwest::Method;
+use serde_json::{Map, Value};
+use toolgate_api::{InvokeRequest, ToolView};
+
+use super::answer::{WaitArgs, show_call};
+use super::flags::{Flags, Required, as_typed};
+use super::http::Gate;
+use super::{Global, Stop, show};
+use crate::print;
+
+pub(super) const EXAMPLES: &str = "\
+Flags that a tool's schema takes:
+  text, numbers         --timezone Europe/Berlin --count 3
+  a list                by repeating its flag: --tag a --tag b
+  yes or no             --urgent, --no-urgent, --urgent true
+  objects               as JSON: --person '{\"name\": \"Ada\"}'
+  a name of our own     a field `wait` is --input-wait
+
+Examples:
+  toolgate tool invoke core__get_current_time --timezone Europe/Berlin
+  toolgate tool invoke core__get_current_time --help           the tool's own flags
+  toolgate tool invoke core__quick_score --input @scores.json  the input from a file
+  toolgate tool invoke core__calculate_roi --input - < roi.json
+  toolgate tool invoke ID --wait 0                             take the call's id and go
+
+Exit codes: 0 done (or still running past --wait), 1 failed, 2 usage, 3 denied, 4 waiting for approval";
+
+/// A tool and its flags. What stands after the id is read once the tool's schema is known.
+#[derive(Debug, Args)]
+#[command(override_usage = "toolgate tool invoke [OPTIONS] <ID> [FLAGS OF THE TOOL]...")]
+pub(crate) struct InvokeArgs {
+    #[command(flatten)]
+    options: InvokeOptions,
+    /// The tool's id, then its own flags.
+    #[arg(value_name = "ID", required = true, num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+/// Options of ours, before or after the id.
+#[derive(Debug, Default, Args)]
+struct InvokeOptions {
+    /// The input as JSON, as @FILE, or as - for standard input. Flags win over it.
+    #[arg(long, value_name = "JSON")]
+    input: Option<String>,
+    /// The session the call belongs to; without one it gets its own.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Makes a repeat return the first call's result instead of calling again.
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<String>,
+    /// The call that makes this one.
+    #[arg(long, value_name = "ID")]
+    parent: Option<String>,
+    /// Print the request instead of sending it.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+pub(super) async fn run(args: InvokeArgs, global: &Global) -> Result<ExitCode, Stop> {
+    let (id, words) = match args.words.split_first() {
+        Some((id, words)) if !id.to_string_lossy().starts_with('-') => (id.to_string_lossy().into_owned(), words),
+        _ => {
+            return Err(Stop::usage("the tool's id comes before its flags")
+                .hint("such as `toolgate tool invoke core__get_current_time --timezone UTC`"));
+        }
+    };
+    let (ours, others) = split(words, &own_command());
+    let matches = match own_command().try_get_matches_from(ours) {
+        Ok(matches) => matches,
+        Err(wrong) => return Ok(say(&wrong)),
+    };
+    let global = merge_global(global, &matches)?;
+    let options = args.options.or_later(InvokeOptions::from_arg_matches(&matches).map_err(internal)?);
+    let call = Invoke { id, words, others, options };
+    Ok(call.run(&global).await.unwrap_or_else(|stop| stop.report(global.json)))
+}
+
+struct Invoke<'a> {
+    id: String,
+    /// All words after the id.
+    words: &'a [OsString],
+    /// Those of them that are the tool's own.
+    others: Vec<OsString>,
+    options: InvokeOptions,
+}
+
+impl Invoke<'_> {
+    async fn run(self, global: &Global) -> Result<ExitCode, Stop> {
+        if global.key_stdin && self.options.input.as_deref() == Some("-") {
+            return Err(Stop::usage("the key and the input can't both come from standard input")
+                .hint("set TOOLGATE_KEY, or read the input from a file with `--input @FILE`"));
+        }
+        let gate = Gate::of(global)?;
+        let tool = match gate.get(gate.url(&["api", "v1", "tools", &self.id], &[])).await {
+            Ok(answer) => Some(answer.read::<ToolView>()?),
+            // The gate may still say why: a call that policy refuses is refused by name, and recorded.
+            Err(stop) if stop.code() == "not_found" && !self.asks_for_help() => None,
+            Err(stop) => return Err(stop),
+        };
+        let typed = match &tool {
+            Some(tool) => match self.parse(tool) {
+                Ok(typed) => typed,
+                Err(wrong) => return Ok(say(&wrong)),
+            },
+            None => as_typed(&self.others),
+        };
+        let request = InvokeRequest {
+            input: Value::Object(self.input(typed)?),
+            session_id: self.options.session.clone(),
+            parent_call_id: self.options.parent.clone(),
+        };
+        if self.options.dry_run {
+            let text = serde_json::to_value(&request).map_err(anyhow::Error::from)?;
+            if global.json { show::json(&text) } else { print::data(show::pretty(&text)) }
+            return Ok(ExitCode::SUCCESS);
+        }
+        let wait = self.options.wait;
+        let url = gate.url(&["api", "v1", "tools", &self.id, "invoke"], &[("wait", wait.seconds().to_string())]);
+        let mut post = gate.request(Method::POST, url).json(&request).timeout(wait.patience());
+        if let Some(key) = &self.options.idempotency_key {
+            post = post.header("idempotency-key", key);
+        }
+        let answer = gate.send(post).await?;
+        show_call(answer, tool.as_ref().map_or(&Value::Null, |tool| &tool.output_sections), global)
+    }
+
+    fn asks_for_help(&self) -> bool {
+        self.others.iter().any(|word| word == "--help" || word == "-h")
+    }
+
+    /// The input that the tool's flags spell.
+    fn parse(&self, tool: &ToolView) -> Result<Map<String, Value>, clap::Error> {
+        let command = own_command().disable_help_flag(false);
+        let taken = command.get_arguments().filter_map(|arg| arg.get_long()).chain(["help"]).map(str::to_owned);
+        let flags = Flags::of(&tool.input_schema, &taken.collect::<BTreeSet<_>>());
+        let required = if self.options.input.is_some() { Required::Anyhow } else { Required::AsFlags };
+        let command = flags
+            .add_to(command, required)
+            .bin_name(format!("toolgate tool invoke {}", tool.summary.id))
+            .about(format!("{}: {}", tool.summary.title, tool.summary.description));
+        Ok(flags.read(&command.try_get_matches_from(self.words)?))
+    }
+
+    /// `--input` with the flags over it.
+    fn input(&self, typed: Map<String, Value>) -> Result<Map<String, Value>, Stop> {
+        let Some(given) = &self.options.input else { return Ok(typed) };
+        let text = match given.strip_prefix('@') {
+            Some(path) => std::fs::read_to_string(path)
+                .map_err(|cause| Stop::usage(format!("`{path}` can't be read: {cause}")).hint("name a JSON file"))?,
+            None if given == "-" => {
+                let mut text = String::new();
+                let read = std::io::stdin().read_to_string(&mut text);
+                read.map_err(|cause| Stop::usage(format!("standard input can't be read: {cause}")))?;
+                text
+            }
+            None => given.clone(),
+        };
+        let wrong = |what: String| {
+            Stop::usage(format!("--input {what}"))
+                .hint("give a JSON object, such as `--input '{\"timezone\": \"UTC\"}'`, @FILE, or - for standard input")
+        };
+        match serde_json::from_str(&text) {
+            Ok(Value::Object(mut input)) => {
+                input.extend(typed);
+                Ok(input)
+            }
+            Ok(_) => Err(wrong("is JSON, but not an object".to_owned())),
+            Err(cause) => Err(wrong(format!("is not JSON: {cause}"))),
+        }
+    }
+}
+
+impl InvokeOptions {
+    /// The same, where a later word wins.
+    fn or_later(self, later: Self) -> Self {
+        Self {
+            input: later.input.or(self.input),
+            session: later.session.or(self.session),
+            idempotency_key: later.idempotency_key.or(self.idempotency_key),
+            parent: later.parent.or(self.parent),
+            dry_run: later.dry_run || self.dry_run,
+            wait: WaitArgs { wait: later.wait.wait.or(self.wait.wait) },
+        }
+    }
+}
+
+/// Our own options as a command of their own.
+fn own_command() -> Command {
+    let command = Command::new("toolgate").no_binary_name(true).disable_help_flag(true);
+    Global::augment_args(InvokeOptions::augment_args(command))
+}
+
+/// Which words are ours (with their values) and which are the tool's. A value that looks like an option is written
+/// as `--name=--value`, so every word that looks like one of ours is.
+fn split(words: &[OsString], own: &Command) -> (Vec<OsString>, Vec<OsString>) {
+    let (mut ours, mut others) = (Vec::new(), Vec::new());
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if text == "--" {
+            others.extend(words.cloned());
+            break;
+        }
+        let (name, has_value) = text.split_once('=').map_or((&*text, false), |(name, _)| (name, true));
+        let found = own.get_arguments().find(|arg| {
+            arg.get_long().is_some_and(|long| name.strip_prefix("--") == Some(long))
+                || arg.get_short().is_some_and(|short| name == format!("-{short}"))
+        });
+        match found {
+            Some(arg) => {
+                ours.push(word.clone());
+                if arg.get_action().takes_values() && !has_value {
+                    ours.extend(words.next().cloned());
+                }
+            }
+            None => others.push(word.clone()),
+        }
+    }
+    (ours, others)
+}
+
+/// What was said before the id holds unless it was said again after it.
+fn merge_global(before: &Global, matches: &clap::ArgMatches) -> Result<Global, Stop> {
+    let later = Global::from_arg_matches(matches).map_err(internal)?;
+    let says_url = matches.value_source("url") == Some(ValueSource::CommandLine);
+    Ok(Global {
+        url: if says_url { later.url } else { before.url.clone() },
+        key_stdin: before.key_stdin || later.key_stdin,
+        json: before.json || later.json,
+        quiet: before.quiet || later.quiet,
+        verbose: before.verbose || later.verbose,
+    })
+}
+
+fn internal(cause: clap::Error) -> Stop {
+    Stop::usage(cause.to_string())
+}
+
+/// Lets clap say it: help on stdout, what is wrong on stderr.
+fn say(wrong: &clap::Error) -> ExitCode {
+    let _ = wrong.print();
+    ExitCode::from(u8::try_from(wrong.exit_code()).unwrap_or(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    fn check(all: &str, ours: &str, others: &str) {
+        assert_eq!(split(&words(all), &own_command()), (words(ours), words(others)), "{all}");
+    }
+
+    #[test]
+    fn our_own_words_are_told_from_the_tools() {
+        check("--timezone UTC --json", "--json", "--timezone UTC");
+        check("--wait 3 --x --wait=4 -q", "--wait 3 --wait=4 -q", "--x");
+        check("--url http://h --input-wait 3 -h", "--url http://h", "--input-wait 3 -h");
+        check("--x=--json -- --json", "", "--x=--json --json");
+        check("--wait", "--wait", "");
+    }
+}

@@ -1,0 +1,105 @@
+//! Databases, calls and raw SQL to test with.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, NoTls};
+use toolgate_core::change::{Change, NewCall, SessionUse};
+use toolgate_core::event::{ChainHead, Event};
+use toolgate_core::id::{InvocationId, SessionId, TenantId, WorkerId};
+use toolgate_core::invocation::{Invocation, Opened, Step};
+use toolgate_core::port::store::{Begun, InvocationStore, SessionStore};
+use toolgate_core::{Effect, Egress, JsonText, Source, Timestamp};
+use toolgate_store_postgres::PostgresStore;
+use toolgate_testkit::shared_postgres;
+
+/// A store on a database of its own, and a connection that goes past it.
+pub(crate) async fn store_and_client() -> (PostgresStore, Client) {
+    let url = shared_postgres().create_database().await;
+    (PostgresStore::connect(&url).await.unwrap(), client(&url).await)
+}
+
+pub(crate) async fn client(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// The code with which the database refuses this.
+pub(crate) async fn refusal(client: &Client, sql: &str) -> SqlState {
+    let error = client.batch_execute(sql).await.expect_err("the database refuses it");
+    error.code().expect("the database refuses it").clone()
+}
+
+pub(crate) fn now() -> Timestamp {
+    static NEXT: AtomicI64 = AtomicI64::new(1_700_000_000_000_000);
+    Timestamp::from_micros(NEXT.fetch_add(1_000, Ordering::Relaxed))
+}
+
+pub(crate) fn opened() -> Opened {
+    let id = InvocationId::generate();
+    Opened {
+        id,
+        tenant: TenantId::default_tenant(),
+        session: SessionId::from_uuid(id.uuid()),
+        parent: None,
+        tool: "core__x".parse().unwrap(),
+        tool_version: None,
+        effect: Effect::Mutate,
+        egress: Egress::None,
+        idempotent: false,
+        actor: "user:ada".parse().unwrap(),
+        subject: None,
+        source: Source::Api,
+        input: JsonText::parse("{}").unwrap(),
+        idempotency_key: None,
+        request_digest: "digest".into(),
+        rule: None,
+        approval_required: false,
+        created_at: now(),
+    }
+}
+
+/// A running call in a session of its own.
+pub(crate) fn running(opened: Opened) -> NewCall {
+    call(opened, &[Step::Started { attempt: 1, worker: WorkerId::generate() }], SessionUse::New)
+}
+
+/// A running call in a session that exists.
+pub(crate) fn joining(session: SessionId) -> NewCall {
+    let opened = Opened { session, ..opened() };
+    let started = Step::Started { attempt: 1, worker: WorkerId::generate() };
+    call(opened, &[started], SessionUse::Existing { owner: None })
+}
+
+pub(crate) fn call(opened: Opened, steps: &[Step], session: SessionUse) -> NewCall {
+    let at = opened.created_at;
+    NewCall::open(opened, steps, at, session).unwrap()
+}
+
+pub(crate) async fn begin(store: &PostgresStore, call: NewCall) -> Invocation {
+    match store.begin(call).await.unwrap() {
+        Begun::Fresh(row) => row,
+        Begun::Repeat(first) => panic!("the call repeats {}", first.id()),
+    }
+}
+
+pub(crate) fn progress(seen: &Invocation) -> Change {
+    let step = Step::OutputAppended { chunk: JsonText::parse("1").unwrap() };
+    Change::step(seen, &seen.opened.actor, &step, now()).unwrap()
+}
+
+pub(crate) fn completed(seen: &Invocation) -> Change {
+    let step = Step::Completed { output: JsonText::parse("{}").unwrap(), cost_micros: None };
+    Change::step(seen, &seen.opened.actor, &step, now()).unwrap()
+}
+
+/// All events of a session, after checking that they are one chain.
+pub(crate) async fn chain(store: &PostgresStore, session: SessionId) -> Vec<Event> {
+    let events = store.session_events(session, 0, 100_000).await.unwrap();
+    let mut head = ChainHead::EMPTY;
+    for event in &events {
+        head = event.verify(head).expect("the chain is whole");
+    }
+    events
+}

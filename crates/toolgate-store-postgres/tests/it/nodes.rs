@@ -1,0 +1,160 @@
+//! Many nodes on one database.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures::future::join_all;
+use toolgate_core::event::Anchor;
+use toolgate_core::id::{SessionId, TenantId};
+use toolgate_core::port::store::{AuditStore, Begun, InvocationStore, Session, SessionStore};
+use toolgate_store_postgres::PostgresStore;
+use toolgate_testkit::shared_postgres;
+
+use crate::given::*;
+
+async fn nodes(count: usize) -> (Vec<Arc<PostgresStore>>, String) {
+    let url = shared_postgres().create_database().await;
+    let stores = join_all((0..count).map(|_| PostgresStore::connect(&url))).await;
+    (stores.into_iter().map(|store| Arc::new(store.unwrap())).collect(), url)
+}
+
+async fn session(store: &PostgresStore) -> SessionId {
+    let id = SessionId::generate();
+    let owner = "user:ada".parse().unwrap();
+    let session = Session { id, tenant: TenantId::default_tenant(), owner, created_at: now() };
+    store.create_session(session).await.unwrap();
+    id
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_writing_to_one_session_keep_one_chain() {
+    let (nodes, _) = nodes(3).await;
+    let session = session(&nodes[0]).await;
+    let tasks = (0..24).map(|number| {
+        let nodes = nodes.clone();
+        tokio::spawn(async move {
+            // Each step from another node than the one before.
+            let row = begin(&nodes[number % 3], joining(session)).await;
+            let row = nodes[(number + 1) % 3].advance(progress(&row)).await.unwrap();
+            nodes[(number + 2) % 3].advance(completed(&row)).await.unwrap()
+        })
+    });
+    for row in join_all(tasks).await {
+        let row = row.unwrap();
+        assert_eq!(nodes[0].invocation_events(&row).await.unwrap().len(), 3);
+    }
+    assert_eq!(chain(&nodes[0], session).await.len(), 72);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_racing_for_one_key_have_one_winner() {
+    let (nodes, _) = nodes(3).await;
+    for round in 0..10 {
+        let tasks = (0..12).map(|number| {
+            let node = Arc::clone(&nodes[number % 3]);
+            let mut opened = opened();
+            opened.idempotency_key = Some(format!("k{round}").parse().unwrap());
+            tokio::spawn(async move { node.begin(running(opened)).await.unwrap() })
+        });
+        let begun: Vec<Begun> = join_all(tasks).await.into_iter().map(Result::unwrap).collect();
+        let ids: HashSet<_> = begun
+            .iter()
+            .map(|begun| match begun {
+                Begun::Fresh(row) | Begun::Repeat(row) => row.id(),
+            })
+            .collect();
+        assert_eq!(ids.len(), 1);
+        assert_eq!(begun.iter().filter(|begun| matches!(begun, Begun::Fresh(_))).count(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_spoiled_batch_spoils_only_what_is_wrong_in_it() {
+    let (nodes, _) = nodes(1).await;
+    let tasks = (0..64).map(|number| {
+        let node = Arc::clone(&nodes[0]);
+        let mut opened = opened();
+        if number % 8 == 0 {
+            opened.rule = Some("a\0b".into());
+        }
+        tokio::spawn(async move { node.begin(running(opened)).await.is_ok() })
+    });
+    let written = join_all(tasks).await.into_iter().map(Result::unwrap);
+    assert!(written.enumerate().all(|(number, written)| written == (number % 8 != 0)));
+}
+
+/// A failover or restore can take back commits that a node remembers. It must go on from what is there.
+#[tokio::test]
+async fn a_chain_goes_on_from_what_the_database_has() {
+    let (nodes, url) = nodes(1).await;
+    let store = &nodes[0];
+    let session = session(store).await;
+    let first = begin(store, joining(session)).await;
+    let second = begin(store, joining(session)).await;
+    store.advance(progress(&second)).await.unwrap();
+    client(&url)
+        .await
+        .batch_execute(&format!(
+            "ALTER TABLE events DISABLE TRIGGER ALL;
+             DELETE FROM events WHERE seq > 1; DELETE FROM invocations WHERE id = '{}';
+             ALTER TABLE events ENABLE TRIGGER ALL",
+            second.id()
+        ))
+        .await
+        .unwrap();
+    let first = store.advance(progress(&first)).await.unwrap();
+    begin(store, joining(session)).await;
+    store.advance(completed(&first)).await.unwrap();
+    assert_eq!(chain(store, session).await.len(), 4);
+}
+
+async fn anchored(store: &PostgresStore) -> HashSet<SessionId> {
+    let anchors: Vec<Anchor> = store.anchors_after(0, 1_000).await.unwrap();
+    anchors.iter().flat_map(|anchor| anchor.heads.iter().map(|(session, _)| *session)).collect()
+}
+
+async fn anchor_until(store: &PostgresStore, session: SessionId) {
+    while !anchored(store).await.contains(&session) {
+        store.write_anchor(now(), 100).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_anchor_waits_for_transactions_still_open() {
+    let (nodes, url) = nodes(1).await;
+    let store = &nodes[0];
+    let mut slow = client(&url).await;
+    let open = slow.transaction().await.unwrap();
+    let late = SessionId::generate();
+    open.execute(
+        "INSERT INTO events (session_id, seq, tenant_id, invocation_id, kind, actor, at, data, prev_hash, hash)
+         VALUES ($1, 1, 'default', 'inv', 'tool.started', 'user:ada', 0, '{}', $2, $2)",
+        &[&late.to_string(), &[0u8; 32].as_slice()],
+    )
+    .await
+    .unwrap();
+    let early = begin(store, running(opened())).await.opened.session;
+    // Written after the open one began: anchoring it now would pass the open one by.
+    assert_eq!(store.write_anchor(now(), 100).await.unwrap(), 0);
+    open.commit().await.unwrap();
+    anchor_until(store, early).await;
+    anchor_until(store, late).await;
+}
+
+#[tokio::test]
+async fn anchors_go_on_after_a_move_to_another_server() {
+    let (nodes, url) = nodes(1).await;
+    let store = &nodes[0];
+    let before = begin(store, running(opened())).await.opened.session;
+    anchor_until(store, before).await;
+    client(&url)
+        .await
+        .batch_execute(
+            "ALTER TABLE anchors DISABLE TRIGGER ALL; UPDATE anchors SET watermark = '9000000000';
+             ALTER TABLE anchors ENABLE TRIGGER ALL",
+        )
+        .await
+        .unwrap();
+    let after = begin(store, running(opened())).await.opened.session;
+    anchor_until(store, after).await;
+}
