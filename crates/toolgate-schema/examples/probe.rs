@@ -1,41 +1,20 @@
 use serde_json::{Map, Value, json};
-use std::time::Instant;
-use toolgate_schema::*;
-fn nested(levels: usize, innermost: Value) -> Value {
-    (0..levels).fold(innermost, |inner, _| Value::Object(Map::from_iter([("a".to_owned(), inner)])))
-}
-fn winding(links: usize, wrap: fn(Value) -> Value, leaf: Value) -> Value {
-    let mut definitions = Map::new();
-    for link in 0..links {
-        definitions.insert(format!("d{link}"), wrap(json!({"$ref": format!("#/$defs/d{}", link + 1)})));
-    }
-    let last = json!({"properties": {"a": {"$ref": "#/$defs/d0"}}, "if": {"type": "number"}, "then": leaf});
-    definitions.insert(format!("d{links}"), last);
-    json!({"$ref": "#/$defs/d0", "$defs": definitions})
+fn on<T: Send + 'static>(kb: usize, work: impl FnOnce() -> T + Send + 'static) -> T {
+    std::thread::Builder::new().stack_size(kb << 10).spawn(work).unwrap().join().unwrap()
 }
 fn main() {
-    let wraps: [fn(Value) -> Value; 4] = [
-        |inner| json!({"allOf": [{"anyOf": [{"oneOf": [inner]}]}], "unevaluatedProperties": {"type": ["object", "number"]}}),
-        |inner| json!({"if": inner, "then": inner, "unevaluatedProperties": {"type": ["object", "number"]}}),
-        |inner| json!({"anyOf": [inner], "unevaluatedProperties": {"type": ["object", "number"]}}),
-        |inner| json!({"dependentSchemas": {"a": inner}, "unevaluatedProperties": {"type": ["object", "number"]}}),
-    ];
-    for (w, wrap) in wraps.into_iter().enumerate() {
-        for links in 1..30 {
-            let schema = winding(links, wrap, json!({"minimum": 5}));
-            let v = match compile(&schema, Role::Output) {
-                Ok(v) => v,
-                Err(e) => {
-                    println!("{w} {links} {e}");
-                    break;
-                }
-            };
-            let t = Instant::now();
-            let ok = v.validate(&nested(8, json!(7)));
-            let t1 = t.elapsed();
-            let t = Instant::now();
-            let bad = v.validate(&nested(8, json!(2)));
-            println!("{w} links {links} {} {:?}, explain {} {:?}", ok.is_ok(), t1, bad.is_err(), t.elapsed());
-        }
+    let a: Vec<usize> = std::env::args().skip(2).map(|s| s.parse().unwrap()).collect();
+    let (inner, links, kb_compile, kb_drop) = (a[0], a[1], a[2], a[3]);
+    let keyword = std::env::args().nth(1).unwrap();
+    let deep = |innermost| (0..inner).fold(innermost, |inner, _| json!({ keyword.clone(): inner, "type": ["array", "object"] }));
+    let mut definitions = Map::new();
+    for i in 0..links {
+        definitions.insert(format!("d{i}"), deep(json!({"$ref": format!("#/$defs/d{}", i + 1)})));
     }
+    definitions.insert(format!("d{links}"), json!({"type": "string"}));
+    let schema = json!({"$ref": "#/$defs/d0", "$defs": definitions});
+    let v = on(kb_compile, move || jsonschema::options().offline().build(&schema).unwrap());
+    println!("compiled");
+    on(kb_drop, move || drop(v));
+    println!("dropped");
 }

@@ -129,7 +129,7 @@ fn deep_schemas_fit_a_small_stack() {
         "unevaluatedProperties",
     ] {
         let deep = |innermost| {
-            (0..29).fold(innermost, |inner, _| json!({ keyword: inner, "type": ["array", "object"] }))
+            (0..27).fold(innermost, |inner, _| json!({ keyword: inner, "type": ["array", "object"] }))
         };
         let mut definitions = Map::new();
         for i in 0..40 {

@@ -30,6 +30,7 @@ const SESSION: &str = "
     SET enable_hashjoin = off;
     SET enable_mergejoin = off;
     SET jit = off;
+    SET plan_cache_mode = force_generic_plan;
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// How a store uses its database.

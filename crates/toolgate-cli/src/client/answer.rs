@@ -60,8 +60,8 @@ pub(super) fn show_call(answer: Answer, sections: &Value, global: &Global) -> Re
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(error) = &call.error {
-        print_error(error);
         global.talk(format_args!("{id} {}", show::plain(&call.status)));
+        print_error(error);
         return Ok(exit_of(error).into());
     }
     if !global.json {

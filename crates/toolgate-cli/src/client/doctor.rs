@@ -206,11 +206,11 @@ async fn check_record(gate: &Gate) -> Check {
         (Ok(0), Ok(0)) => Check::ok("record", "no call waits for a person; `toolgate audit verify` checks all of it"),
         (Ok(0), Ok(pending)) => {
             let hint = "see them with `toolgate invocation list --status pending`";
-            Check::warn("record", format!("{pending} calls wait for a person"), hint)
+            Check::warn("record", format!("calls that wait for a person: {pending}"), hint)
         }
         (Ok(doubtful), Ok(_)) => {
             let hint = "see them with `toolgate invocation list --status in_doubt`, then settle each";
-            Check::warn("record", format!("{doubtful} calls are in doubt"), hint)
+            Check::warn("record", format!("calls in doubt: {doubtful}"), hint)
         }
         (Err(stop), _) | (_, Err(stop)) => Check::fail("record", stop),
     }

@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::process::ExitCode;
 
+use clap::builder::Resettable;
 use clap::parser::ValueSource;
-use clap::{Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, Args, Command, FromArgMatches};
 use reqwest::Method;
 use serde_json::{Map, Value};
 use toolgate_api::{InvokeRequest, ToolView};
@@ -47,6 +48,7 @@ pub(crate) struct InvokeArgs {
 
 /// Options of ours, before or after the id.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Call options")]
 struct InvokeOptions {
     /// The input as JSON, as @FILE, or as - for standard input. Flags win over it.
     #[arg(long, value_name = "JSON")]
@@ -141,14 +143,15 @@ impl Invoke<'_> {
 
     /// The input that the tool's flags spell.
     fn parse(&self, tool: &ToolView) -> Result<Map<String, Value>, clap::Error> {
-        let command = own_command().disable_help_flag(false);
-        let taken = command.get_arguments().filter_map(|arg| arg.get_long()).chain(["help"]).map(str::to_owned);
+        let own = own_command();
+        let taken = own.get_arguments().filter_map(|arg| arg.get_long()).chain(["help"]).map(str::to_owned);
         let flags = Flags::of(&tool.input_schema, &taken.collect::<BTreeSet<_>>());
         let required = if self.options.input.is_some() { Required::Anyhow } else { Required::AsFlags };
-        let command = flags
-            .add_to(command, required)
+        // The tool's own flags come first in its help.
+        let command = add_own(flags.add_to(bare_command(), required))
+            .arg(help_flag())
             .bin_name(format!("toolgate tool invoke {}", tool.summary.id))
-            .about(format!("{}: {}", tool.summary.title, tool.summary.description));
+            .about(format!("{}\n\n{}", tool.summary.title, tool.summary.description));
         Ok(flags.read(&command.try_get_matches_from(self.words)?))
     }
 
@@ -197,8 +200,20 @@ impl InvokeOptions {
 
 /// Our own options as a command of their own.
 fn own_command() -> Command {
-    let command = Command::new("toolgate").no_binary_name(true).disable_help_flag(true);
-    Global::augment_args(InvokeOptions::augment_args(command))
+    add_own(bare_command().bin_name("toolgate tool invoke <ID>"))
+}
+
+fn bare_command() -> Command {
+    Command::new("toolgate").no_binary_name(true).disable_help_flag(true)
+}
+
+fn add_own(command: Command) -> Command {
+    // The environment was read before the id; read again, it would show in every usage line.
+    Global::augment_args(InvokeOptions::augment_args(command)).mut_arg("url", |url| url.env(Resettable::Reset))
+}
+
+fn help_flag() -> Arg {
+    Arg::new("help").long("help").short('h').action(ArgAction::Help).help("Print help").help_heading("Global options")
 }
 
 /// Which words are ours (with their values) and which are the tool's. A value that looks like an option is written

@@ -142,7 +142,9 @@ fn written(value: &Value, format: &str) -> String {
         (Value::Null, _) => "-".to_owned(),
         (Value::Bool(yes), _) => if *yes { "yes" } else { "no" }.to_owned(),
         (Value::Number(_), "percent") => format!("{} %", grouped(&value.to_string())),
-        (Value::Number(_), "money" | "number" | "integer") => grouped(&value.to_string()),
+        (Value::Number(_), "money" | "number") => grouped(&value.to_string()),
+        // Years and ids are numbers too: without a word on it, nothing is put between digits.
+        (Value::Number(number), _) => number.to_string().trim_end_matches(".0").to_owned(),
         (Value::String(text), "label") => spoken(text),
         (Value::String(text), _) => text.clone(),
         (Value::Array(items), _) if items.is_empty() => "-".to_owned(),
@@ -189,7 +191,7 @@ mod tests {
     #[test]
     fn sections_are_drawn_in_order_and_the_rest_follows() {
         let value = json!({
-            "summary": { "text": "It pays off.", "npv": 1234567.5, "level": "quick_win", "gaps": [], "net": null },
+            "summary": { "text": "It pays off.", "npv": 1234567.5, "level": "quick_win", "gaps": [], "net": null, "year": 2026.0 },
             "rows": [{ "name": "a", "n": -1200 }, { "name": "b", "n": 5.0 }],
             "order": [{ "name": "first", "score": 9, "reason": "best" }],
             "more": { "x": 1 },
@@ -218,6 +220,7 @@ Worth: 1,234,567.5
 Level: Quick win
 Gaps: -
 Net: -
+Year: 2026
 
 # Rows
 NAME   COUNT

@@ -70,12 +70,12 @@ async fn call_on(url: String, client: reqwest::Client, made: Arc<Mutex<Vec<Made>
                 let status = answer.status().as_u16();
                 answer.json::<Value>().await.ok().map(|body| (status, body))
             }
-            Err(_) => {
-                // The gate is gone; a caller pauses before it tries the next call.
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-                None
-            }
+            Err(_) => None,
         };
+        if answer.as_ref().is_none_or(|(status, _)| *status == 503) {
+            // The gate or its store is gone; a caller pauses before it tries the next call.
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
         made.lock().await.push(Made { tool, key, answer });
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
+use futures::future::Either;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -105,20 +106,29 @@ impl Runner {
         let limits = &tool.contract.limits;
         let began = Instant::now();
         let mut body = std::pin::pin!(within_limits(&tool, cleared, &recorder));
-        let ended = if start_first {
-            body.await
-        } else {
-            match tokio::time::timeout(LATE_START, &mut body).await {
-                Ok(ended) => ended,
-                Err(_) => {
-                    match recorder.start().await {
-                        Ok(Recorded::Written(row)) => announce(&mut accepted, row),
-                        Ok(Recorded::Repeat(first)) => return recorder.answer_repeat(&first),
-                        // The outcome will be written whole; only the head start is lost.
-                        Err(cause) => tracing::warn!(call = %id, error = %cause, "a slow read could not be announced"),
+        let early = if start_first { None } else { tokio::time::timeout(LATE_START, &mut body).await.ok() };
+        let ended = match early {
+            Some(ended) => ended,
+            None if start_first => body.await,
+            None => {
+                // The tool goes on while this is written: it may be reporting, and so hold the record, itself.
+                let start = std::pin::pin!(recorder.start());
+                let (started, ended) = match futures::future::select(start, body).await {
+                    Either::Left((started, body)) => {
+                        if let Ok(Recorded::Written(row)) = &started {
+                            announce(&mut accepted, row.clone());
+                        }
+                        (started, body.await)
                     }
-                    body.await
+                    Either::Right((ended, start)) => (start.await, ended),
+                };
+                match started {
+                    Ok(Recorded::Repeat(first)) => return recorder.answer_repeat(&first),
+                    Ok(Recorded::Written(_)) => {}
+                    // The outcome will be written whole; only the head start is lost.
+                    Err(cause) => tracing::warn!(call = %id, error = %cause, "a slow read could not be announced"),
                 }
+                ended
             }
         };
         let tool_time = began.elapsed();
