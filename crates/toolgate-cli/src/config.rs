@@ -46,7 +46,8 @@ impl Config {
     /// Reads the file, if one is named.
     pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
-        let text = std::fs::read_to_string(path).with_context(|| format!("`{}` can't be read", path.display()))?;
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("`{}` can't be read", path.display()))?;
         toml::from_str(&text).with_context(|| format!("`{}` is not a configuration", path.display()))
     }
 

@@ -74,12 +74,14 @@ impl StoreArgs {
     /// Opens the store for this process to write.
     pub(crate) async fn open(&self) -> anyhow::Result<Arc<dyn Store>> {
         match self.database_url.as_deref().filter(|url| !url.is_empty()) {
-            Some(url) => {
-                Ok(Arc::new(PostgresStore::connect(url).await.context("the Postgres store could not be opened")?))
-            }
+            Some(url) => Ok(Arc::new(
+                PostgresStore::connect(url).await.context("the Postgres store could not be opened")?,
+            )),
             None => {
                 let store = SqliteStore::open(&self.data);
-                Ok(Arc::new(store.with_context(|| format!("the store in `{}` could not be opened", self.data.display()))?))
+                Ok(Arc::new(store.with_context(|| {
+                    format!("the store in `{}` could not be opened", self.data.display())
+                })?))
             }
         }
     }
@@ -90,7 +92,11 @@ impl StoreArgs {
             Some(_) => self.open().await,
             None => {
                 let store = SqliteStore::open_read_only(&self.data);
-                Ok(Arc::new(store.with_context(|| format!("there is no readable store in `{}`", self.data.display()))?))
+                Ok(Arc::new(
+                    store.with_context(|| {
+                        format!("there is no readable store in `{}`", self.data.display())
+                    })?,
+                ))
             }
         }
     }
@@ -105,7 +111,10 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     result
 }
 
-async fn serve(args: &ServeArgs, metrics: metrics_exporter_prometheus::PrometheusHandle) -> anyhow::Result<()> {
+async fn serve(
+    args: &ServeArgs,
+    metrics: metrics_exporter_prometheus::PrometheusHandle,
+) -> anyhow::Result<()> {
     let config = Config::read(args.config.as_deref())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     // Listen first: an address that is taken should not cost a migration.
@@ -137,13 +146,15 @@ async fn serve(args: &ServeArgs, metrics: metrics_exporter_prometheus::Prometheu
     let background = Background { renew_every: lease / 4, ..Background::default() };
     let background = tokio::spawn(background.run(runner.clone()));
 
-    let mut settings = ServerSettings { hosts: [config.server.hosts, args.hosts.clone()].concat(), ..Default::default() };
+    let mut settings =
+        ServerSettings { hosts: [config.server.hosts, args.hosts.clone()].concat(), ..Default::default() };
     settings.max_body_bytes = config.server.max_body_bytes.unwrap_or(settings.max_body_bytes);
     let stop = stop_signal()?;
     let state = ServerState::new(App::new(runner.clone()), settings.clone(), Some(metrics), stop.clone());
     print::talk(format_args!("toolgate listens on http://{address}"));
     let patience = Duration::from_secs(args.drain_seconds);
-    let served = toolgate_server::serve(listener, toolgate_server::router(state), settings, stop, patience).await;
+    let served =
+        toolgate_server::serve(listener, toolgate_server::router(state), settings, stop, patience).await;
 
     let drained = runner.drain(patience).await;
     background.abort();

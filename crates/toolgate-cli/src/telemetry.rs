@@ -50,7 +50,9 @@ pub(crate) fn start(format: LogFormat) -> anyhow::Result<Telemetry> {
     };
     let traces = traces()?;
     let spans = traces.as_ref().map(|provider| {
-        tracing_opentelemetry::layer().with_tracer(provider.tracer("toolgate")).with_filter(EnvFilter::new("info"))
+        tracing_opentelemetry::layer()
+            .with_tracer(provider.tracer("toolgate"))
+            .with_filter(EnvFilter::new("info"))
     });
     tracing_subscriber::registry().with(spans).with(logs.with_filter(filter)).init();
     Ok(Telemetry { metrics: metrics()?, traces })
@@ -71,7 +73,8 @@ fn traces() -> anyhow::Result<Option<SdkTracerProvider>> {
 }
 
 fn metrics() -> anyhow::Result<PrometheusHandle> {
-    let seconds = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.25, 1.0, 5.0, 30.0];
+    let seconds =
+        [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.25, 1.0, 5.0, 30.0];
     let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &seconds)
         .context("metric buckets")?

@@ -35,8 +35,19 @@ pub fn compile(schema: &Value, role: Role) -> Result<Arc<dyn Validator>, SchemaE
         return Ok(compiled);
     }
     // Two threads may both come here with the same schema: one of them works in vain, and neither waits.
-    let compiled = Arc::new(Compiled::of(schema)?);
-    Ok(in_use().share(digest, compiled))
+    let compiled = with_ample_stack(|| Compiled::of(schema))??;
+    Ok(in_use().share(digest, Arc::new(compiled)))
+}
+
+/// Runs the compiler on a stack of its own. It recurses over a schema's depth times the references it follows at once,
+/// and a schema within all bounds can make it use up a worker thread's stack, which would end the process.
+fn with_ample_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SchemaError> {
+    const STACK_BYTES: usize = 16 << 20;
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("schema-compiler".to_owned()).stack_size(STACK_BYTES);
+        let running = thread.spawn_scoped(scope, work).map_err(|_| SchemaError::NotCompiled)?;
+        running.join().map_err(|_| SchemaError::NotCompiled)
+    })
 }
 
 /// A schema ready for use.

@@ -14,12 +14,7 @@ fn compiled(schema: &Value) -> Arc<dyn Validator> {
 
 /// Runs on a stack half as large as a worker thread's.
 fn on_a_small_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    std::thread::Builder::new()
-        .stack_size(std::env::var("STK").map_or(1 << 20, |s| s.parse::<usize>().unwrap() << 10))
-        .spawn(work)
-        .unwrap()
-        .join()
-        .unwrap()
+    std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap()
 }
 
 #[track_caller]

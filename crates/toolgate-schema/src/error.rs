@@ -84,6 +84,9 @@ pub enum SchemaError {
         /// The keyword.
         keyword: &'static str,
     },
+    /// The compiler gave up: the machine has no thread to spare, or it met a fault of its own.
+    #[error("the schema could not be compiled")]
+    NotCompiled,
     /// A property that would carry a secret or choose a connection.
     #[error("`{path}` names the property `{name}`, which {}", kind.reason())]
     ForbiddenProperty {
@@ -122,6 +125,7 @@ impl SchemaError {
             Self::InputCombined { .. } => {
                 "list all fields in `properties` and say in the description how they combine"
             }
+            Self::NotCompiled => "try again; if it stays, simplify the schema and report it",
             Self::ForbiddenProperty { kind: ForbiddenName::Connection, .. } => {
                 "declare `connection` in the contract; the server chooses the account"
             }

@@ -27,4 +27,8 @@ mod check_tests;
 #[cfg(test)]
 mod compile_tests;
 #[cfg(test)]
+mod explain_tests;
+#[cfg(test)]
+mod register_tests;
+#[cfg(test)]
 mod suite_tests;

@@ -30,7 +30,7 @@ async fn main() {
         "kind", "tasks", "writers", "batch", "commits/s", "p50 ms", "p99 ms"
     );
     for kind in [Kind::Whole, Kind::TwoSteps] {
-        for tasks in [1, 64, 256] {
+        for tasks in [1, 16, 64, 256] {
             for (writers, batch) in [(16, 1), (1, 256), (2, 256), (4, 256)] {
                 let url = postgres.create_database().await;
                 let options = Options { writers, batch, ..Options::default() };

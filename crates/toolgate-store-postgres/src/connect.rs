@@ -74,7 +74,13 @@ impl PostgresStore {
         let pool = pool(url, options.connections.max(1))?;
         migrate::run(&pool).await?;
         let writers = Writers::spawn(&pool, options);
-        Ok(Self { pool, writers })
+        let store = Self { pool, writers };
+        if store.query_first("SELECT 1 WHERE current_setting('fsync') = 'off'", &[]).await?.is_some() {
+            tracing::warn!(
+                "the database runs with fsync off: a crash of its machine can lose accepted calls"
+            );
+        }
+        Ok(store)
     }
 
     pub(crate) async fn query(

@@ -42,7 +42,8 @@ impl Gate {
     pub async fn start(setup: GateSetup) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let folder = TempDir::new().expect("a temporary folder");
-        let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().expect("a client");
+        let client =
+            reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().expect("a client");
         let port = free_port();
         let child = spawn(&setup, folder.path(), port, &[]);
         let mut gate = Self { child, setup, folder, port, client };
@@ -134,7 +135,13 @@ impl Gate {
     }
 
     /// A request as the administrator; the status is 0 when there was no answer.
-    pub async fn send(&self, method: &str, path: &str, body: Option<&Value>, headers: &[(&str, &str)]) -> (u16, Value) {
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, &str)],
+    ) -> (u16, Value) {
         let method = method.parse().expect("a method");
         let mut request = self.client.request(method, format!("{}{path}", self.url())).bearer_auth(ADMIN_KEY);
         for (name, value) in headers {
@@ -183,7 +190,8 @@ impl Drop for Gate {
 }
 
 fn spawn(setup: &GateSetup, folder: &Path, port: u16, envs: &[(&str, &str)]) -> Child {
-    let log = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("log")).expect("a log file");
+    let log =
+        std::fs::OpenOptions::new().create(true).append(true).open(folder.join("log")).expect("a log file");
     let mut command = Command::new(&setup.binary);
     command
         .arg("serve")

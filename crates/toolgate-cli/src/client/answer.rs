@@ -82,7 +82,7 @@ fn unfinished(call: &CallView, id: &str, global: &Global) -> ExitCode {
     match call.status.as_str() {
         "pending" => {
             global.talk("the call waits for a person to decide");
-            print::talk(format_args!(
+            global.talk(format_args!(
                 "hint: let it run with `toolgate invocation approve {id}`, or refuse it with \
                  `toolgate invocation reject {id} --reason …`"
             ));
@@ -90,7 +90,9 @@ fn unfinished(call: &CallView, id: &str, global: &Global) -> ExitCode {
         }
         "running" | "waiting" => {
             global.talk(format_args!("the call is {}; it goes on by itself", call.status));
-            global.talk(format_args!("hint: see what became of it with `toolgate invocation show {id} --wait 60`"));
+            global.talk(format_args!(
+                "hint: see what became of it with `toolgate invocation show {id} --wait 60`"
+            ));
             ExitCode::SUCCESS
         }
         status => {

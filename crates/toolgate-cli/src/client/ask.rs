@@ -22,7 +22,8 @@ impl Confirm {
             return Ok(());
         }
         let mut answer = String::new();
-        let asked = write!(talk.lock(), "{question} [y/N] ").and_then(|()| input.lock().read_line(&mut answer));
+        let asked =
+            write!(talk.lock(), "{question} [y/N] ").and_then(|()| input.lock().read_line(&mut answer));
         if asked.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
             return Ok(());
         }

@@ -76,7 +76,11 @@ async fn verify_by_gate(global: &Global) -> Result<ExitCode, Stop> {
 }
 
 async fn verify_store(store: &StoreArgs, global: &Global) -> Result<ExitCode, Stop> {
-    let store = store.open_to_read().await?;
+    let opened = store.open_to_read().await;
+    let store = opened.map_err(|cause| {
+        Stop::failed(format!("{cause:#}"))
+            .hint("name the folder or the database that `toolgate serve` was given")
+    })?;
     let found = toolgate_app::verify(store.as_ref()).await.map_err(anyhow::Error::from)?;
     let report = AuditReportView {
         ok: found.first_broken.is_none(),
@@ -144,9 +148,9 @@ async fn export(output: Option<PathBuf>, global: &Global) -> Result<ExitCode, St
         events += piece.iter().filter(|byte| **byte == b'\n').count();
         whole = piece.ends_with(b"\n");
         match &mut file {
-            Some(file) => file
-                .write_all(&piece)
-                .map_err(|cause| Stop::failed(format!("the file can't be written: {cause}")).hint("is the disk full?"))?,
+            Some(file) => file.write_all(&piece).map_err(|cause| {
+                Stop::failed(format!("the file can't be written: {cause}")).hint("is the disk full?")
+            })?,
             // A reader that has gone away has what it wanted.
             None if show::stream(&piece).is_err() => return Ok(ExitCode::SUCCESS),
             None => {}

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use reqwest::Method;
 use serde::Serialize;
 use serde_json::Value;
-use toolgate_api::{InvocationView, ReasonRequest, SettleRequest, SettlementWord, ToolView};
+use toolgate_api::{CallView, InvocationView, ReasonRequest, SettleRequest, SettlementWord, ToolView};
 
 use super::answer::{WaitArgs, show_call};
 use super::ask::Confirm;
@@ -113,7 +113,11 @@ pub(super) async fn reject(args: RejectArgs, global: &Global) -> Result<ExitCode
 pub(super) async fn approve(args: ApproveArgs, global: &Global) -> Result<ExitCode, Stop> {
     let gate = Gate::of(global)?;
     let call = read_call(&gate, &args.id).await?;
-    global.talk(format_args!("{} with {}", show::plain(&call.tool_id), show::shortened(call.input.as_str(), 400)));
+    global.talk(format_args!(
+        "{} with {}",
+        show::plain(&call.tool_id),
+        show::shortened(call.input.as_str(), 400)
+    ));
     args.confirm.ask(&format!("Let {} run?", args.id))?;
     decide(&gate, &call, "approve", &ReasonRequest { reason: args.reason }, args.wait, global).await
 }
@@ -126,9 +130,26 @@ pub(super) async fn settle(args: SettleArgs, global: &Global) -> Result<ExitCode
         Outcome::Failed => (SettlementWord::Failed, "Record that it did not happen?"),
         Outcome::RunAgain => (SettlementWord::RunAgain, "Run it once more?"),
     };
-    global.talk(format_args!("{} with {}", show::plain(&call.tool_id), show::shortened(call.input.as_str(), 400)));
+    global.talk(format_args!(
+        "{} with {}",
+        show::plain(&call.tool_id),
+        show::shortened(call.input.as_str(), 400)
+    ));
     args.confirm.ask(question)?;
-    decide(&gate, &call, "settle", &SettleRequest { outcome }, args.wait, global).await
+    if outcome == SettlementWord::RunAgain {
+        return decide(&gate, &call, "settle", &SettleRequest { outcome }, args.wait, global).await;
+    }
+    // The call may be settled as failed; the command has done what it was asked for all the same.
+    let url = gate.url(&["api", "v1", "invocations", &call.id, "settle"], &[]);
+    let request = gate.request(Method::POST, url).json(&SettleRequest { outcome }).timeout(PATIENCE);
+    let answer = gate.send(request).await?;
+    let Ok(settled) = answer.read::<CallView>() else { return Err(answer.error()) };
+    if global.json {
+        show::json_text(&answer.text);
+    } else {
+        print::data(format_args!("{} {}", show::plain(&settled.call_id), show::plain(&settled.status)));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn read_call(gate: &Gate, id: &str) -> Result<InvocationView, Stop> {
@@ -147,7 +168,8 @@ async fn decide<T: Serialize>(
     // Without the tool's sections the result is shown as JSON, which will do.
     let tool = gate.get(gate.url(&["api", "v1", "tools", &call.tool_id], &[])).await;
     let tool = tool.and_then(|answer| answer.read::<ToolView>()).ok();
-    let url = gate.url(&["api", "v1", "invocations", &call.id, word], &[("wait", wait.seconds().to_string())]);
+    let url =
+        gate.url(&["api", "v1", "invocations", &call.id, word], &[("wait", wait.seconds().to_string())]);
     let request = gate.request(Method::POST, url).json(body).timeout(wait.patience());
     let answer = gate.send(request).await?;
     show_call(answer, tool.as_ref().map_or(&Value::Null, |tool| &tool.output_sections), global)

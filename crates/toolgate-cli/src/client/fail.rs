@@ -107,7 +107,8 @@ pub(super) fn print_error(error: &ErrorView) {
     // A single violation already stands in the message.
     for violation in violations.filter(|found| found.len() > 1).into_iter().flatten() {
         let text = |key: &str| violation.get(key).and_then(Value::as_str).unwrap_or_default();
-        print::talk(format_args!("  {} {}", show::plain(text("path")), show::plain(text("message"))));
+        let line = format!("{} {}", text("path"), text("message"));
+        print::talk(format_args!("  {}", show::plain(line.trim_start())));
     }
     let hint = match &error.hint {
         Some(hint) => hint.clone(),

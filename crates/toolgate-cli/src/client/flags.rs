@@ -84,11 +84,14 @@ impl Flags {
     pub(super) fn read(&self, matches: &ArgMatches) -> Map<String, Value> {
         let mut input = Map::new();
         for flag in &self.0 {
-            let given = matches.get_many::<Value>(&flag.id()).map(|values| values.cloned().collect::<Vec<_>>());
+            let given =
+                matches.get_many::<Value>(&flag.id()).map(|values| values.cloned().collect::<Vec<_>>());
             let value = match (given, &flag.field.kind) {
                 (Some(values), Kind::List(_)) => Some(Value::Array(values)),
                 (Some(values), _) => values.into_iter().next_back(),
-                (None, _) if flag.off.is_some() && matches.get_flag(&flag.off_id()) => Some(Value::Bool(false)),
+                (None, _) if flag.off.is_some() && matches.get_flag(&flag.off_id()) => {
+                    Some(Value::Bool(false))
+                }
                 (None, _) => None,
             };
             if let Some(value) = value {
@@ -153,9 +156,10 @@ fn takes(arg: Arg, kind: &Kind) -> Arg {
         Kind::Text => ("TEXT", ValueParser::new(|text: &str| Ok::<_, String>(Value::from(text)))),
         Kind::Integer => ("INTEGER", ValueParser::new(parse_integer)),
         Kind::Number => ("NUMBER", ValueParser::new(parse_number)),
-        Kind::Boolean => {
-            ("true|false", PossibleValuesParser::new(["true", "false"]).map(|text| Value::Bool(text == "true")).into())
-        }
+        Kind::Boolean => (
+            "true|false",
+            PossibleValuesParser::new(["true", "false"]).map(|text| Value::Bool(text == "true")).into(),
+        ),
         Kind::Choice(choices) => ("CHOICE", choice_parser(choices.clone())),
         Kind::List(_) | Kind::Json(_) => ("JSON", ValueParser::new(parse_json)),
     };

@@ -188,7 +188,9 @@ fn hostile_schemas_make_no_flags_and_no_panic() {
         json!(null),
         json!(true),
         json!({ "properties": [] }),
-        object(json!({ "a": { "enum": [] }, "b": { "enum": [{}] }, "c": { "type": 5 }, "d": { "$ref": "#/x" } })),
+        object(
+            json!({ "a": { "enum": [] }, "b": { "enum": [{}] }, "c": { "type": 5 }, "d": { "$ref": "#/x" } }),
+        ),
         object(json!({ "a": { "enum": ["x", "x"] }, "field_a": { "const": "" } })),
     ] {
         let (_, command) = command(&schema, Required::AsFlags);
@@ -198,6 +200,7 @@ fn hostile_schemas_make_no_flags_and_no_panic() {
 
 #[test]
 fn words_for_an_unknown_tool_are_kept_as_typed() {
-    let words: Vec<OsString> = ["--effect-id", "x", "--on", "--count=3", "stray"].map(OsString::from).to_vec();
+    let words: Vec<OsString> =
+        ["--effect-id", "x", "--on", "--count=3", "stray"].map(OsString::from).to_vec();
     assert_eq!(Value::Object(as_typed(&words)), json!({ "effect_id": "x", "on": true, "count": "3" }));
 }

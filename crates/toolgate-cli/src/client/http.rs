@@ -14,6 +14,7 @@ use super::fail::Stop;
 use super::show;
 use crate::print;
 
+const DEFAULT_URL: &str = "http://127.0.0.1:8787";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long an answer may take that nobody waits for on purpose.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,12 +40,12 @@ pub(super) struct Answer {
 impl Gate {
     /// Gets ready to talk to the gate the person named, with their key.
     pub(super) fn of(global: &Global) -> Result<Self, Stop> {
-        let base = parse_base(&global.url)?;
-        let mut builder =
-            Client::builder().connect_timeout(CONNECT_TIMEOUT).redirect(redirect::Policy::none()).user_agent(concat!(
-                "toolgate/",
-                env!("CARGO_PKG_VERSION")
-            ));
+        let named = global.url.clone().or_else(|| std::env::var("TOOLGATE_URL").ok());
+        let base = parse_base(named.as_deref().filter(|url| !url.is_empty()).unwrap_or(DEFAULT_URL))?;
+        let mut builder = Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .redirect(redirect::Policy::none())
+            .user_agent(concat!("toolgate/", env!("CARGO_PKG_VERSION")));
         if is_loopback(&base) {
             builder = builder.no_proxy();
         }
@@ -52,7 +53,9 @@ impl Gate {
             // Without TLS there is no need for certificates, and small machines have none.
             builder = builder.tls_certs_only([]);
         }
-        let client = builder.build().map_err(|cause| Stop::failed(format!("no HTTP client: {}", innermost(&cause))))?;
+        let client = builder
+            .build()
+            .map_err(|cause| Stop::failed(format!("no HTTP client: {}", innermost(&cause))))?;
         Ok(Self { base, client, key: read_key(global.key_stdin)?, verbose: global.verbose })
     }
 
@@ -89,7 +92,12 @@ impl Gate {
     }
 
     /// Posts JSON; an error status is an error.
-    pub(super) async fn post<T: Serialize>(&self, url: Url, body: &T, patience: Duration) -> Result<Answer, Stop> {
+    pub(super) async fn post<T: Serialize>(
+        &self,
+        url: Url,
+        body: &T,
+        patience: Duration,
+    ) -> Result<Answer, Stop> {
         self.send(self.request(Method::POST, url).json(body).timeout(patience)).await?.ok()
     }
 
@@ -127,7 +135,8 @@ impl Gate {
         let began = Instant::now();
         let response = self.client.execute(request).await.map_err(|cause| self.unreachable(&cause))?;
         if self.verbose {
-            let gate = response.headers().get("server-timing").and_then(|value| value.to_str().ok()).unwrap_or("-");
+            let gate =
+                response.headers().get("server-timing").and_then(|value| value.to_str().ok()).unwrap_or("-");
             let took = began.elapsed().as_secs_f64() * 1000.0;
             print::talk(format_args!("{what} -> {} in {took:.1} ms ({gate})", response.status().as_u16()));
         }
@@ -158,8 +167,10 @@ impl Answer {
     /// The error this answer is.
     pub(super) fn error(self) -> Stop {
         let Ok(ErrorBody { mut error }) = serde_json::from_str(&self.text) else {
-            return Stop::failed(format!("the answer has status {} and is not a gate's", self.status))
+            let stop = Stop::failed(format!("the answer has status {} and is not a gate's", self.status))
                 .hint("check that --url or TOOLGATE_URL names a gate");
+            // A proxy in between says so while the gate is away.
+            return if matches!(self.status, 502..=504) { stop.passing() } else { stop };
         };
         if error.code == "unauthenticated" {
             let hint = if self.has_key {
@@ -201,7 +212,9 @@ fn read_key(from_stdin: bool) -> Result<Option<HeaderValue>, Stop> {
         let mut text = String::new();
         // A key has at most 512 characters; more is some other file.
         let read = std::io::stdin().take(4096).read_to_string(&mut text);
-        read.map_err(|_| Stop::usage("no key could be read from standard input").hint("pipe the key in as text"))?;
+        read.map_err(|_| {
+            Stop::usage("no key could be read from standard input").hint("pipe the key in as text")
+        })?;
         (text, "the key on standard input")
     } else {
         (std::env::var("TOOLGATE_KEY").unwrap_or_default(), "TOOLGATE_KEY")
@@ -210,8 +223,9 @@ fn read_key(from_stdin: bool) -> Result<Option<HeaderValue>, Stop> {
     if text.is_empty() {
         return Ok(None);
     }
-    let mut value = HeaderValue::from_str(&format!("Bearer {text}"))
-        .map_err(|_| Stop::usage(format!("{source} is not a key")).hint("a key is one line of visible ASCII"))?;
+    let mut value = HeaderValue::from_str(&format!("Bearer {text}")).map_err(|_| {
+        Stop::usage(format!("{source} is not a key")).hint("a key is one line of visible ASCII")
+    })?;
     value.set_sensitive(true);
     Ok(Some(value))
 }
@@ -231,15 +245,28 @@ mod tests {
 
     fn gate(url: &str) -> Result<Gate, Stop> {
         let base = parse_base(url)?;
-        Ok(Gate { base, client: Client::builder().tls_certs_only([]).build().unwrap(), key: None, verbose: false })
+        Ok(Gate {
+            base,
+            client: Client::builder().tls_certs_only([]).build().unwrap(),
+            key: None,
+            verbose: false,
+        })
     }
 
     #[test]
     fn addresses_are_built_from_escaped_parts() {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let url = |base: &str| gate(base).unwrap().url(&["api", "v1", "tools", "a/b c?"], &[("q", "1&2".to_owned())]);
-        assert_eq!(url("http://127.0.0.1:1").as_str(), "http://127.0.0.1:1/api/v1/tools/a%2Fb%20c%3F?q=1%262");
-        assert_eq!(url("https://g.example/in/").as_str(), "https://g.example/in/api/v1/tools/a%2Fb%20c%3F?q=1%262");
+        let url = |base: &str| {
+            gate(base).unwrap().url(&["api", "v1", "tools", "a/b c?"], &[("q", "1&2".to_owned())])
+        };
+        assert_eq!(
+            url("http://127.0.0.1:1").as_str(),
+            "http://127.0.0.1:1/api/v1/tools/a%2Fb%20c%3F?q=1%262"
+        );
+        assert_eq!(
+            url("https://g.example/in/").as_str(),
+            "https://g.example/in/api/v1/tools/a%2Fb%20c%3F?q=1%262"
+        );
     }
 
     #[test]

@@ -8,7 +8,6 @@ use toolgate_api::{InvocationListView, InvocationView};
 
 use super::answer::WaitArgs;
 use super::decide::{self, ApproveArgs, CancelArgs, RejectArgs, SettleArgs};
-use super::fail::print_error;
 use super::http::Gate;
 use super::session::event_note;
 use super::show::{self, Column};
@@ -195,12 +194,16 @@ fn print_invocation(call: &InvocationView) {
     if call.attempt > 1 {
         line("attempt", &call.attempt.to_string());
     }
-    if call.cancel_requested {
+    if call.cancel_requested && call.completed_at.is_none() {
         line("cancelling", "someone asked it to stop");
     }
     print::data(format_args!("\n# Input\n{}", show::pretty(&call.input.to_value())));
     if let Some(output) = &call.output {
         print::data(format_args!("\n# Output\n{}", show::pretty(&output.to_value())));
+    }
+    if let Some(error) = &call.error {
+        print::data(format_args!("\n# Error\n{}: {}", show::plain(&error.code), show::plain(&error.message)));
+        maybe("hint", error.hint.as_ref());
     }
     if let Some(events) = &call.events {
         let columns = ["event", "at", "what", "who", "more"].map(Column::left);
@@ -213,10 +216,11 @@ fn print_invocation(call: &InvocationView) {
             .collect();
         print::data(format_args!("\n{}", show::table(&columns, &rows)));
     }
-    if let Some(error) = &call.error {
-        print_error(error);
-    } else if call.status == "pending" && call.approval == "pending" {
-        print::talk(format_args!("hint: let it run with `toolgate invocation approve {}`", show::plain(&call.id)));
+    if call.status == "pending" && call.approval == "pending" {
+        print::talk(format_args!(
+            "hint: let it run with `toolgate invocation approve {}`",
+            show::plain(&call.id)
+        ));
     }
 }
 
@@ -227,7 +231,8 @@ fn parse_moment(text: &str) -> Result<jiff::Timestamp, String> {
     }
     let ago = text.parse::<jiff::Span>().ok().map(jiff::Span::abs);
     let then = ago.and_then(|ago| jiff::Zoned::now().checked_sub(ago).ok());
-    then.map(|then| then.timestamp()).ok_or_else(|| "must be such as 2026-01-31T12:00:00Z, 2h or 3d".to_owned())
+    then.map(|then| then.timestamp())
+        .ok_or_else(|| "must be such as 2026-01-31T12:00:00Z, 2h or 3d".to_owned())
 }
 
 #[cfg(test)]

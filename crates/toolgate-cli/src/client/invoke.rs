@@ -5,8 +5,6 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::process::ExitCode;
 
-use clap::builder::Resettable;
-use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, Args, Command, FromArgMatches};
 use reqwest::Method;
 use serde_json::{Map, Value};
@@ -39,11 +37,11 @@ Exit codes: 0 done (or still running past --wait), 1 failed, 2 usage, 3 denied, 
 #[derive(Debug, Args)]
 #[command(override_usage = "toolgate tool invoke [OPTIONS] <ID> [FLAGS OF THE TOOL]...")]
 pub(crate) struct InvokeArgs {
-    #[command(flatten)]
-    options: InvokeOptions,
     /// The tool's id, then its own flags.
     #[arg(value_name = "ID", required = true, num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
+    #[command(flatten)]
+    options: InvokeOptions,
 }
 
 /// Options of ours, before or after the id.
@@ -71,7 +69,9 @@ struct InvokeOptions {
 
 pub(super) async fn run(args: InvokeArgs, global: &Global) -> Result<ExitCode, Stop> {
     let (id, words) = match args.words.split_first() {
-        Some((id, words)) if !id.to_string_lossy().starts_with('-') => (id.to_string_lossy().into_owned(), words),
+        Some((id, words)) if !id.to_string_lossy().starts_with('-') => {
+            (id.to_string_lossy().into_owned(), words)
+        }
         _ => {
             return Err(Stop::usage("the tool's id comes before its flags")
                 .hint("such as `toolgate tool invoke core__get_current_time --timezone UTC`"));
@@ -80,7 +80,7 @@ pub(super) async fn run(args: InvokeArgs, global: &Global) -> Result<ExitCode, S
     let (ours, others) = split(words, &own_command());
     let matches = match own_command().try_get_matches_from(ours) {
         Ok(matches) => matches,
-        Err(wrong) => return Ok(say(&wrong)),
+        Err(wrong) => return Ok(say(&wrong, &id)),
     };
     let global = merge_global(global, &matches)?;
     let options = args.options.or_later(InvokeOptions::from_arg_matches(&matches).map_err(internal)?);
@@ -113,7 +113,7 @@ impl Invoke<'_> {
         let typed = match &tool {
             Some(tool) => match self.parse(tool) {
                 Ok(typed) => typed,
-                Err(wrong) => return Ok(say(&wrong)),
+                Err(wrong) => return Ok(say(&wrong, &self.id)),
             },
             None => as_typed(&self.others),
         };
@@ -124,11 +124,16 @@ impl Invoke<'_> {
         };
         if self.options.dry_run {
             let text = serde_json::to_value(&request).map_err(anyhow::Error::from)?;
-            if global.json { show::json(&text) } else { print::data(show::pretty(&text)) }
+            if global.json {
+                show::json(&text)
+            } else {
+                print::data(show::pretty(&text))
+            }
             return Ok(ExitCode::SUCCESS);
         }
         let wait = self.options.wait;
-        let url = gate.url(&["api", "v1", "tools", &self.id, "invoke"], &[("wait", wait.seconds().to_string())]);
+        let url =
+            gate.url(&["api", "v1", "tools", &self.id, "invoke"], &[("wait", wait.seconds().to_string())]);
         let mut post = gate.request(Method::POST, url).json(&request).timeout(wait.patience());
         if let Some(key) = &self.options.idempotency_key {
             post = post.header("idempotency-key", key);
@@ -159,8 +164,9 @@ impl Invoke<'_> {
     fn input(&self, typed: Map<String, Value>) -> Result<Map<String, Value>, Stop> {
         let Some(given) = &self.options.input else { return Ok(typed) };
         let text = match given.strip_prefix('@') {
-            Some(path) => std::fs::read_to_string(path)
-                .map_err(|cause| Stop::usage(format!("`{path}` can't be read: {cause}")).hint("name a JSON file"))?,
+            Some(path) => std::fs::read_to_string(path).map_err(|cause| {
+                Stop::usage(format!("`{path}` can't be read: {cause}")).hint("name a JSON file")
+            })?,
             None if given == "-" => {
                 let mut text = String::new();
                 let read = std::io::stdin().read_to_string(&mut text);
@@ -208,12 +214,16 @@ fn bare_command() -> Command {
 }
 
 fn add_own(command: Command) -> Command {
-    // The environment was read before the id; read again, it would show in every usage line.
-    Global::augment_args(InvokeOptions::augment_args(command)).mut_arg("url", |url| url.env(Resettable::Reset))
+    Global::augment_args(InvokeOptions::augment_args(command))
 }
 
 fn help_flag() -> Arg {
-    Arg::new("help").long("help").short('h').action(ArgAction::Help).help("Print help").help_heading("Global options")
+    Arg::new("help")
+        .long("help")
+        .short('h')
+        .action(ArgAction::Help)
+        .help("Print help")
+        .help_heading("Global options")
 }
 
 /// Which words are ours (with their values) and which are the tool's. A value that looks like an option is written
@@ -248,9 +258,8 @@ fn split(words: &[OsString], own: &Command) -> (Vec<OsString>, Vec<OsString>) {
 /// What was said before the id holds unless it was said again after it.
 fn merge_global(before: &Global, matches: &clap::ArgMatches) -> Result<Global, Stop> {
     let later = Global::from_arg_matches(matches).map_err(internal)?;
-    let says_url = matches.value_source("url") == Some(ValueSource::CommandLine);
     Ok(Global {
-        url: if says_url { later.url } else { before.url.clone() },
+        url: later.url.or_else(|| before.url.clone()),
         key_stdin: before.key_stdin || later.key_stdin,
         json: before.json || later.json,
         quiet: before.quiet || later.quiet,
@@ -263,8 +272,14 @@ fn internal(cause: clap::Error) -> Stop {
 }
 
 /// Lets clap say it: help on stdout, what is wrong on stderr.
-fn say(wrong: &clap::Error) -> ExitCode {
+fn say(wrong: &clap::Error, id: &str) -> ExitCode {
     let _ = wrong.print();
+    if wrong.use_stderr() {
+        print::talk(format_args!(
+            "hint: see its flags with `toolgate tool invoke {} --help`",
+            show::plain(id)
+        ));
+    }
     ExitCode::from(u8::try_from(wrong.exit_code()).unwrap_or(2))
 }
 

@@ -1,8 +1,8 @@
 //! The command line to a running gate: one file per noun, data on stdout, talk on stderr.
 
 mod answer;
-mod audit;
 mod ask;
+mod audit;
 mod decide;
 mod doctor;
 mod explain;
@@ -28,10 +28,10 @@ use fail::Stop;
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
-    /// The gate to talk to.
-    #[arg(long, global = true, env = "TOOLGATE_URL", default_value = "http://127.0.0.1:8787", value_name = "URL")]
-    #[arg(help_heading = "Global options")]
-    pub(crate) url: String,
+    // Read from the environment by hand: clap would show `--url` in every usage line of whoever has set it.
+    /// The gate to talk to [env: TOOLGATE_URL] [default: http://127.0.0.1:8787]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Global options")]
+    pub(crate) url: Option<String>,
     /// Read the key from standard input instead of the environment variable TOOLGATE_KEY.
     #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) key_stdin: bool,

@@ -74,7 +74,8 @@ fn fields_of(root: &Value, object: &Resolved<'_>, depth: usize) -> Vec<Field> {
             Field {
                 name: name.clone(),
                 kind: seen.kind(root),
-                required: required.is_some_and(|names| names.iter().any(|required| required == name.as_str())),
+                required: required
+                    .is_some_and(|names| names.iter().any(|required| required == name.as_str())),
                 default: seen.get("default").filter(|default| !default.is_null()).cloned(),
                 description: seen.text("description").unwrap_or_default(),
                 inner: inner(root, &seen, depth),
@@ -112,7 +113,9 @@ impl<'a> Resolved<'a> {
     }
 
     fn text(&self, key: &str) -> Option<String> {
-        self.get(key).and_then(Value::as_str).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+        self.get(key)
+            .and_then(Value::as_str)
+            .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
     fn kind(&self, root: &Value) -> Kind {

@@ -92,7 +92,11 @@ fn summary(config: &Option<Value>, fields: &Map<String, Value>) -> String {
     }
     for figure in &shown {
         if let Some(value) = fields.get(figure.field) {
-            lines.push(format!("{}: {}", show::plain(&figure.label), show::plain(&written(value, figure.format))));
+            lines.push(format!(
+                "{}: {}",
+                show::plain(&figure.label),
+                show::plain(&written(value, figure.format))
+            ));
         }
     }
     lines.join("\n")
@@ -114,7 +118,10 @@ fn table(section: &OutputSection, rows: &[Value]) -> Option<String> {
         }
         SectionKind::Radar => {
             let axis = config.as_ref().and_then(|config| config.get("axis")?.as_str());
-            axis.map(|axis| Shown::named(axis, "label")).into_iter().chain(Shown::list(config, "series")).collect()
+            axis.map(|axis| Shown::named(axis, "label"))
+                .into_iter()
+                .chain(Shown::list(config, "series"))
+                .collect()
         }
         SectionKind::Table | SectionKind::Summary | SectionKind::Custom => Shown::list(config, "columns"),
     };
@@ -249,9 +256,13 @@ first      9  best
 
     #[test]
     fn numbers_are_grouped() {
-        for (number, expected) in
-            [("0", "0"), ("-999", "-999"), ("1000", "1,000"), ("-1234567.25", "-1,234,567.25"), ("1e30", "1e30")]
-        {
+        for (number, expected) in [
+            ("0", "0"),
+            ("-999", "-999"),
+            ("1000", "1,000"),
+            ("-1234567.25", "-1,234,567.25"),
+            ("1e30", "1e30"),
+        ] {
             assert_eq!(grouped(number), expected);
         }
     }

@@ -143,7 +143,8 @@ fn line(frame: &Frame, json: bool) -> Result<String, Stop> {
     }
     let event: EventView = serde_json::from_str(&frame.data)
         .map_err(|_| Stop::failed("an event came that this command can't read").hint("see it with --json"))?;
-    let (kind, call, actor) = (show::plain(&event.kind), show::plain(&event.call_id), show::plain(&event.actor));
+    let (kind, call, actor) =
+        (show::plain(&event.kind), show::plain(&event.call_id), show::plain(&event.actor));
     let text = format!("{:>5}  {}  {kind:<20}  {call}  {actor}  {}", event.seq, event.at, event_note(&event));
     Ok(format!("{}\n", text.trim_end()))
 }

@@ -32,8 +32,9 @@ pub(super) fn table(columns: &[Column], rows: &[Vec<String>]) -> String {
 
 fn layout(columns: &[Column], rows: &[Vec<String>], width: Option<usize>) -> String {
     let titles: Vec<String> = columns.iter().map(|column| column.title.to_uppercase()).collect();
-    let rows: Vec<Vec<String>> =
-        std::iter::once(titles).chain(rows.iter().map(|row| row.iter().map(|cell| plain(cell)).collect())).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(titles)
+        .chain(rows.iter().map(|row| row.iter().map(|cell| plain(cell)).collect()))
+        .collect();
     let widest = |place: usize| rows.iter().filter_map(|row| row.get(place)).map(|cell| length(cell)).max();
     let widths: Vec<usize> = (0..columns.len()).map(|place| widest(place).unwrap_or(0)).collect();
     let Some((_, before)) = widths.split_last() else { return String::new() };
@@ -73,7 +74,8 @@ fn length(text: &str) -> usize {
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
-        let fits = lines.last().is_some_and(|line| line.is_empty() || length(line) + 1 + length(word) <= width);
+        let fits =
+            lines.last().is_some_and(|line| line.is_empty() || length(line) + 1 + length(word) <= width);
         match lines.last_mut() {
             Some(line) if fits => {
                 if !line.is_empty() {

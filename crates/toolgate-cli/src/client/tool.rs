@@ -111,7 +111,7 @@ async fn show_tool(id: &str, global: &Global) -> Result<ExitCode, Stop> {
     }
     print_fields("input", &schema::fields(&tool.input_schema));
     print_fields("output", &schema::fields(&tool.output_schema));
-    global.talk(format_args!("\nhint: call it with `toolgate tool invoke {}`", show::plain(&summary.id)));
+    global.talk(format_args!("hint: call it with `toolgate tool invoke {}`", show::plain(&summary.id)));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -138,7 +138,10 @@ fn add_rows(before: &str, fields: &[Field], rows: &mut Vec<Vec<String>>) {
             name.clone(),
             show::shortened(&kind, 40),
             if field.required { "yes" } else { "no" }.to_owned(),
-            field.default.as_ref().map_or_else(|| "-".to_owned(), |default| show::shortened(&default.to_string(), 30)),
+            field
+                .default
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), |default| show::shortened(&default.to_string(), 30)),
             field.description.clone(),
         ]);
         let list = if kind.starts_with("list") { "[]" } else { "" };

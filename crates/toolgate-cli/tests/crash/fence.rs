@@ -49,7 +49,10 @@ async fn a_late_write_does_not_overwrite_what_is_in_doubt() {
     let row = wait_for(&second, &id, |row| kinds(row).len() == 3).await;
     assert_eq!(kinds(&row), ["tool.started", "tool.in_doubt", "tool.late_result"]);
     assert_eq!(row["status"], "in_doubt");
-    assert_eq!(row["events"][2]["data"]["output"]["effect_id"], "once", "the late result is kept for the person");
+    assert_eq!(
+        row["events"][2]["data"]["output"]["effect_id"], "once",
+        "the late result is kept for the person"
+    );
     assert_eq!(receiver.counts()["once"], 1);
 
     // A person who looked settles it, and the effect still happened once.

@@ -34,7 +34,9 @@ impl Load {
     pub(crate) fn start(gate: &Gate, callers: usize) -> Self {
         let (made, stop) = (Arc::default(), Arc::new(AtomicBool::new(false)));
         let callers = (0..callers)
-            .map(|_| tokio::spawn(call_on(gate.url(), gate.client().clone(), Arc::clone(&made), Arc::clone(&stop))))
+            .map(|_| {
+                tokio::spawn(call_on(gate.url(), gate.client().clone(), Arc::clone(&made), Arc::clone(&stop)))
+            })
             .collect();
         Self { made, stop, callers }
     }
@@ -113,11 +115,17 @@ pub(crate) async fn check(gate: &Gate, receiver: &CountingReceiver, made: &[Made
             (MUTATE, "in_doubt") => {
                 assert!(count <= 1);
                 assert_eq!(status, 409);
-                assert_eq!(count, before_retry.get(&call.key).copied().unwrap_or(0), "a call in doubt ran again");
+                assert_eq!(
+                    count,
+                    before_retry.get(&call.key).copied().unwrap_or(0),
+                    "a call in doubt ran again"
+                );
             }
             (_, "completed") => assert!(count >= 1, "{call:?}: {body}"),
             // A repeatable call is not tried for ever: after three cut-off tries it fails.
-            (_, "failed") => assert_eq!(body["error"]["message"], "it was cut off 3 times", "{call:?}: {body}"),
+            (_, "failed") => {
+                assert_eq!(body["error"]["message"], "it was cut off 3 times", "{call:?}: {body}")
+            }
             (_, other) => panic!("{call:?} ended as {other}: {body}"),
         }
     }

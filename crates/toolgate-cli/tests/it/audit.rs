@@ -74,6 +74,22 @@ fn a_removed_session_is_missed() {
 }
 
 #[test]
+fn a_record_on_postgres_verifies_without_a_server() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let database = runtime.block_on(toolgate_testkit::shared_postgres().create_database());
+    let mut gate = serve(&["--database-url", &database], &[]);
+    gate.ok(&["tool", "invoke", "core__get_current_time"]);
+    gate.ok(&["doctor", "--database-url", &database]);
+    gate.ok(&["audit", "verify"]);
+    assert!(gate.stop().success());
+    let mut command = toolgate();
+    command.args(["audit", "verify", "--store-from-env"]).env("TOOLGATE_DATABASE_URL", &database);
+    let ran = finish(command, "");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("invocations  1"), "{ran:?}");
+}
+
+#[test]
 fn a_store_that_is_not_there_is_said_so() {
     let folder = tempfile::TempDir::new().unwrap();
     let mut command = toolgate();
@@ -94,5 +110,9 @@ fn the_record_is_exported_line_by_line() {
     let path = file.to_str().unwrap();
     gate.ok(&["audit", "export", "--output", path]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), ran.stdout);
-    shown::check("audit_export_again", "audit export --output [file]", &gate.run(&["audit", "export", "-o", path]));
+    shown::check(
+        "audit_export_again",
+        "audit export --output [file]",
+        &gate.run(&["audit", "export", "-o", path]),
+    );
 }

@@ -70,7 +70,10 @@ fn every_error_page_is_built_in() {
         let code = path.file_stem().unwrap().to_str().unwrap().to_owned();
         if path.extension().is_some_and(|extension| extension == "md") && code != "README" {
             let ran = run(&["explain", &code]);
-            assert_eq!((ran.code, ran.stdout.trim_end()), (0, std::fs::read_to_string(&path).unwrap().trim_end()));
+            assert_eq!(
+                (ran.code, ran.stdout.trim_end()),
+                (0, std::fs::read_to_string(&path).unwrap().trim_end())
+            );
         }
     }
 }
@@ -79,5 +82,9 @@ fn every_error_page_is_built_in() {
 fn an_unknown_code_lists_the_known_ones() {
     let ran = run(&["explain", "no_such_code"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert!(ran.stderr.starts_with("error: no page explains `no_such_code`\nhint: the codes: "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.starts_with("error: no page explains `no_such_code`\nhint: the codes: "),
+        "{}",
+        ran.stderr
+    );
 }

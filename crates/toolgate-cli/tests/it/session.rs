@@ -23,8 +23,10 @@ fn a_session_is_followed_to_its_end_so_far() {
     shown::run(&gate, "tail_after", &["session", "tail", &session, "--once", "--after", "3"]);
     shown::run(&gate, "tail_unknown", &["session", "tail", "ses_1", "--once"]);
     let lines = gate.ok(&["session", "tail", &session, "--once", "--json"]);
-    let seqs: Vec<i64> =
-        lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["seq"].as_i64().unwrap()).collect();
+    let seqs: Vec<i64> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["seq"].as_i64().unwrap())
+        .collect();
     assert_eq!(seqs, (1..=5).collect::<Vec<_>>());
     let new: Value = serde_json::from_str(&gate.ok(&["session", "new", "--json"])).unwrap();
     assert_eq!(new["owner"], "user:admin");
@@ -44,7 +46,8 @@ fn a_broken_connection_is_picked_up_where_it_broke() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(tail.stdout.take().unwrap()).lines();
-    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap()["seq"].as_i64().unwrap();
+    let mut next =
+        || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap()["seq"].as_i64().unwrap();
     assert_eq!([next(), next(), next()], [1, 2, 3]);
     gate.kill();
     gate.restart();

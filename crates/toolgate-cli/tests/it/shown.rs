@@ -7,12 +7,13 @@ const FILTERS: &[(&str, &str)] = &[
     (r"\b(inv|ses|key|wrk)_[0-9a-f]{32}\b", "${1}_[id]"),
     (r"\b[0-9a-f]{64}\b", "[hash]"),
     (r"(version +)[0-9a-f]{12}\b", "${1}[hash]"),
-    (r"http://(127\.0\.0\.1|\[::1\]):\d+", "[gate]"),
+    (r"http://(127\.0\.0\.1|\[::1\]):\d{5}", "[gate]"),
     (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})", "[time]"),
     (r"\d+\.\d+ ms", "[ms]"),
+    (r"dur=\d+\.\d+", "dur=[ms]"),
     (r#"("(unix_ms|at_micros|gate_us|tool_us)": ?)\d+"#, "${1}0"),
     (r#"("(date|time|weekday)": ?)"[^"]*""#, "${1}\"[time]\""),
-    (r"`/[^`]*/\.tmp[^`/]*", "`[data]"),
+    (r"/[^`\s]*/\.tmp[A-Za-z0-9]{6}", "[data]"),
 ];
 
 /// Compares everything a command showed with its snapshot.
@@ -23,7 +24,7 @@ pub(crate) fn check(name: &str, line: &str, ran: &Ran) {
         ran.stdout.trim_end(),
         ran.stderr.trim_end()
     );
-    let version = format!("{}", env!("CARGO_PKG_VERSION").replace('.', r"\."));
+    let version = env!("CARGO_PKG_VERSION").replace('.', r"\.");
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("snapshots");
     settings.set_prepend_module_to_snapshot(false);

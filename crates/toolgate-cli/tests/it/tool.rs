@@ -14,7 +14,8 @@ fn tools_are_listed_and_shown() {
     shown::run(&gate, "tool_show_unknown", &["tool", "show", "core__nothing"]);
     let list: Value = serde_json::from_str(&gate.ok(&["tool", "list", "--json"])).unwrap();
     assert!(list["tools"].as_array().unwrap().iter().any(|tool| tool["id"] == "core__get_current_time"));
-    let tool: Value = serde_json::from_str(&gate.ok(&["--json", "tool", "show", "core__quick_score"])).unwrap();
+    let tool: Value =
+        serde_json::from_str(&gate.ok(&["--json", "tool", "show", "core__quick_score"])).unwrap();
     assert_eq!(tool["input_schema"]["type"], "object");
 }
 
@@ -36,7 +37,11 @@ fn a_call_takes_flags_from_the_schema() {
     shown::run(&gate, "invoke_help_choices", &["tool", "invoke", "fixture__misbehave", "-h"]);
     shown::run(&gate, "invoke_json", &["tool", "invoke", clock, "--json"]);
     shown::run(&gate, "invoke_verbose", &["-v", "tool", "invoke", clock, "-q"]);
-    shown::run(&gate, "invoke_dry_run", &["tool", "invoke", clock, "--timezone=UTC", "--session", "s", "--dry-run"]);
+    shown::run(
+        &gate,
+        "invoke_dry_run",
+        &["tool", "invoke", clock, "--timezone=UTC", "--session", "s", "--dry-run"],
+    );
     let json: Value = serde_json::from_str(&gate.ok(&["--json", "tool", "invoke", clock])).unwrap();
     assert_eq!(json["value"]["timezone"], "UTC");
 }
@@ -95,12 +100,24 @@ fn what_is_wrong_is_said_with_a_hint() {
     shown::run(&gate, "invoke_wrong_wait", &["tool", "invoke", "fixture__misbehave", "--wait", "long"]);
     shown::run(&gate, "invoke_no_id", &["tool", "invoke", "--speed", "1"]);
     shown::run(&gate, "invoke_invalid", &["tool", "invoke", "core__get_current_time", "--timezone="]);
-    shown::run(&gate, "invoke_invalid_twice", &["tool", "invoke", "fixture__slow_read", "--input", r#"{"a":1}"#]);
+    shown::run(
+        &gate,
+        "invoke_invalid_twice",
+        &["tool", "invoke", "fixture__slow_read", "--input", r#"{"a":1}"#],
+    );
     shown::run(&gate, "invoke_failed", &["tool", "invoke", "fixture__misbehave", "--how", "fail"]);
-    shown::run(&gate, "invoke_failed_json", &["tool", "invoke", "fixture__misbehave", "--how", "fail", "--json"]);
+    shown::run(
+        &gate,
+        "invoke_failed_json",
+        &["tool", "invoke", "fixture__misbehave", "--how", "fail", "--json"],
+    );
     shown::run(&gate, "invoke_unknown_tool", &["tool", "invoke", "core__nothing", "--x", "1"]);
     shown::run(&gate, "invoke_unknown_tool_help", &["tool", "invoke", "core__nothing", "--help"]);
-    shown::run(&gate, "invoke_unknown_session", &["tool", "invoke", "core__get_current_time", "--session", "ses_1"]);
+    shown::run(
+        &gate,
+        "invoke_unknown_session",
+        &["tool", "invoke", "core__get_current_time", "--session", "ses_1"],
+    );
 }
 
 #[test]
@@ -114,7 +131,11 @@ fn a_denial_has_its_own_exit_code() {
     shown::run(&gate, "invoke_denied", &["tool", "invoke", "fixture__destroy", "--effect-id", "x"]);
     shown::run(&gate, "invoke_denied_by_default", &["tool", "invoke", "fixture__mutate", "--effect-id", "x"]);
     shown::run(&gate, "invoke_internal", &["tool", "invoke", "fixture__internal", "--how", "nothing"]);
-    shown::run(&gate, "invoke_denied_json", &["tool", "invoke", "fixture__destroy", "--effect-id", "x", "--json"]);
+    shown::run(
+        &gate,
+        "invoke_denied_json",
+        &["tool", "invoke", "fixture__destroy", "--effect-id", "x", "--json"],
+    );
     gate.key = "not-a-key-that-anyone-ever-made-here".to_owned();
     shown::run(&gate, "unknown_key", &["tool", "list"]);
     shown::run(&gate, "unknown_key_json", &["tool", "list", "--json"]);

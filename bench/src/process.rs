@@ -1,0 +1,85 @@
+//! Servers in processes of their own, so that their CPU time can be told from the callers'.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use tempfile::TempDir;
+use toolgate_testkit::{ADMIN_KEY, free_port};
+
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: String,
+    _folder: TempDir,
+}
+
+impl Server {
+    /// One call of the pure tool, ready to be written.
+    pub(crate) fn request(&self) -> Vec<u8> {
+        let body = r#"{"input":{"timezone":"Europe/Berlin"}}"#;
+        format!(
+            "POST /api/v1/tools/core__get_current_time/invoke HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {ADMIN_KEY}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )
+        .into_bytes()
+    }
+
+    /// CPU time so far, user and system.
+    pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let fields: Vec<&str> = stat.rsplit_once(") ").context("a stat line")?.1.split(' ').collect();
+        let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
+        // The kernel counts in hundredths on every platform this runs on.
+        Ok(Duration::from_millis(ticks * 10))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The plain handler: this program again.
+pub(crate) fn plain() -> anyhow::Result<Server> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("plain");
+    start(command, |command, address, _| {
+        command.arg(address);
+    })
+}
+
+/// The gate itself.
+pub(crate) async fn gate(binary: &Path, database_url: Option<&str>, copies: u32) -> anyhow::Result<Server> {
+    let mut command = Command::new(binary);
+    command.arg("serve").env("TOOLGATE_ADMIN_KEY", ADMIN_KEY).env("TOOLGATE_LOG", "warn");
+    command.args(["--fixture-copies", &copies.to_string()]);
+    if let Some(url) = database_url {
+        command.args(["--database-url", url]);
+    }
+    start(command, |command, address, folder| {
+        command.args(["--listen", address]).arg("--data").arg(folder.join("data"));
+    })
+}
+
+fn start(mut command: Command, place: impl FnOnce(&mut Command, &str, &Path)) -> anyhow::Result<Server> {
+    let folder = TempDir::new_in(".")?;
+    let address = format!("127.0.0.1:{}", free_port());
+    place(&mut command, &address, folder.path());
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let server = Server { child, address, _folder: folder };
+    let patience = Instant::now() + Duration::from_secs(60);
+    while std::net::TcpStream::connect(&server.address).is_err() {
+        if Instant::now() > patience {
+            bail!("the server did not start");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Listening comes before the tools are set up; the first call waits for that.
+    std::thread::sleep(Duration::from_millis(300));
+    Ok(server)
+}

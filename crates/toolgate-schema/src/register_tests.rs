@@ -1,0 +1,108 @@
+//! From contract text to a bound tool.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolgate_core::contract::Effect;
+use toolgate_core::port::executor::{Executor, ToolFailure};
+use toolgate_core::runner::ClearedCall;
+
+use crate::{MAX_CONTRACT_BYTES, RegistrationError, parse_contract, register};
+
+struct Nothing;
+
+#[async_trait::async_trait]
+impl Executor for Nothing {
+    async fn execute(&self, _: ClearedCall) -> Result<Value, ToolFailure> {
+        Ok(Value::Null)
+    }
+}
+
+fn contract() -> Value {
+    json!({
+        "id": "core__convert",
+        "title": "Convert",
+        "description": "Converts an amount.",
+        "category": "finance",
+        "icon": "coins",
+        "input_schema": {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]},
+        "output_schema": {"type": "object", "properties": {"total": {"type": "number"}}},
+        "effect": "read",
+        "redaction": {"allow": ["total"]},
+        "execution": {"kind": "native", "plugin": "core"},
+    })
+}
+
+#[track_caller]
+fn check(change: impl FnOnce(&mut Value), code: &str, message: &str) {
+    let mut contract = contract();
+    change(&mut contract);
+    let error = parse_contract(&contract.to_string())
+        .and_then(|contract| register(contract, Vec::new(), Arc::new(Nothing)))
+        .map(|_| ())
+        .unwrap_err();
+    assert_eq!((error.code(), error.to_string().as_str()), (code, message));
+    assert!(!error.hint().is_empty());
+}
+
+#[test]
+fn a_contract_becomes_a_tool() {
+    let contract = parse_contract(&contract().to_string()).unwrap();
+    assert_eq!(contract.effect, Effect::Read);
+    let tool = register(contract, Vec::new(), Arc::new(Nothing)).unwrap();
+    assert_eq!(tool.contract.id.as_str(), "core__convert");
+}
+
+#[test]
+fn missing_fields_are_named() {
+    for field in ["effect", "redaction", "input_schema", "output_schema", "id", "title", "execution"] {
+        check(
+            |contract| {
+                contract.as_object_mut().unwrap().shift_remove(field);
+            },
+            "registration.missing_field",
+            &format!("the contract has no `{field}`, which is required"),
+        );
+    }
+}
+
+#[test]
+fn refused_schemas_are_told_apart() {
+    check(
+        |contract| contract["input_schema"] = json!({"type": "array"}),
+        "registration.schema",
+        "input_schema: an input schema must have `\"type\": \"object\"` at the top",
+    );
+    check(
+        |contract| {
+            contract["output_schema"] = json!({"properties": {"total": {"$ref": "https://example.com"}}})
+        },
+        "registration.schema",
+        "output_schema: `/properties/total` has a `$ref` that leaves the schema",
+    );
+}
+
+#[test]
+fn other_faults_are_told() {
+    check(
+        |contract| contract["redaction"] = json!({"allow": []}),
+        "registration.contract",
+        "redaction: `allow` is empty: name the output fields that may be shown, or `*`",
+    );
+    check(
+        |contract| contract["efect"] = json!("read"),
+        "registration.malformed",
+        "the contract is malformed: unknown field `efect`, expected one of `id`, `title`, `description`, `category`, \
+         `icon`, `input_schema`, `output_schema`, `effect`, `egress`, `idempotent`, `redaction`, `permissions`, \
+         `tenants`, …",
+    );
+}
+
+#[test]
+fn text_that_is_no_contract_is_refused() {
+    let parse = |text: &str| parse_contract(text).map(|_| ()).unwrap_err();
+    assert_eq!(parse("{"), RegistrationError::NotJson { line: 1, column: 1 });
+    assert_eq!(parse("[]"), RegistrationError::Malformed("it must be an object".to_owned()));
+    assert_eq!(parse(&" ".repeat(MAX_CONTRACT_BYTES + 1)), RegistrationError::TooLarge);
+    assert_eq!(parse(&"[".repeat(100_000)).code(), "registration.malformed");
+}
