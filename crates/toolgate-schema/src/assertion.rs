@@ -33,13 +33,13 @@ pub(crate) fn broken(checked: &Checked, keyword: &str, wanted: &Value, value: &V
                     .then(|| "must not have the same item twice".to_owned());
             }
             let unit = match keyword {
-                "minItems" | "maxItems" => "items",
+                "minItems" | "maxItems" => "item",
                 _ => return None,
             };
             broken_length(keyword, wanted, items.len(), unit)
         }
         (_, Value::Object(fields)) => match keyword {
-            "minProperties" | "maxProperties" => broken_length(keyword, wanted, fields.len(), "fields"),
+            "minProperties" | "maxProperties" => broken_length(keyword, wanted, fields.len(), "field"),
             _ => None,
         },
         (_, Value::Null | Value::Bool(_)) => None,
@@ -115,7 +115,7 @@ fn broken_text(
     value: &Value,
 ) -> Option<String> {
     match (keyword, wanted) {
-        ("minLength" | "maxLength", _) => broken_length(keyword, wanted, text.chars().count(), "characters"),
+        ("minLength" | "maxLength", _) => broken_length(keyword, wanted, text.chars().count(), "character"),
         ("pattern", Value::String(pattern)) => (!checked.patterns.matches(pattern, text))
             .then(|| format!("must match the pattern `{}`", cut(pattern))),
         ("format", Value::String(format)) => (!holds_alone(checked, keyword, wanted, value))
@@ -132,7 +132,8 @@ fn broken_length(keyword: &str, wanted: &Value, length: usize, unit: &str) -> Op
     let order = compare(&Number::from(length), limit)?;
     let (holds, relation) =
         if keyword.starts_with("min") { (order.is_ge(), "at least") } else { (order.is_le(), "at most") };
-    (!holds).then(|| format!("must have {relation} {limit} {unit}"))
+    let plural = if limit.as_f64() == Some(1.0) { "" } else { "s" };
+    (!holds).then(|| format!("must have {relation} {limit} {unit}{plural}"))
 }
 
 fn compare(a: &Number, b: &Number) -> Option<Ordering> {

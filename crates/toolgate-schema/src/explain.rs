@@ -331,7 +331,8 @@ impl<'a> Explainer<'a> {
 
     fn visit_rest(&mut self, schema: &'a Value, items: &[Value], skip: usize) -> bool {
         if *schema == Value::Bool(false) && items.len() > skip {
-            return self.tell(format!("must have at most {skip} items"));
+            let plural = if skip == 1 { "" } else { "s" };
+            return self.tell(format!("must have at most {skip} item{plural}"));
         }
         let mut holds = true;
         for (i, item) in items.iter().enumerate().skip(skip) {

@@ -48,9 +48,9 @@ fn limits_are_told() {
     check_one(json!({"minimum": u64::MAX}), json!(u64::MAX - 1), "must be at least 18446744073709551615");
     check_one(json!({"minLength": 2}), json!("é"), "must have at least 2 characters");
     check_one(json!({"maxLength": 2}), json!("abc"), "must have at most 2 characters");
-    check_one(json!({"minItems": 1}), json!([]), "must have at least 1 items");
-    check_one(json!({"maxItems": 1}), json!([1, 2]), "must have at most 1 items");
-    check_one(json!({"minProperties": 1}), json!({}), "must have at least 1 fields");
+    check_one(json!({"minItems": 1}), json!([]), "must have at least 1 item");
+    check_one(json!({"maxItems": 1}), json!([1, 2]), "must have at most 1 item");
+    check_one(json!({"minProperties": 1}), json!({}), "must have at least 1 field");
     check_one(json!({"uniqueItems": true}), json!([1, 1.0]), "must not have the same item twice");
 }
 
@@ -141,7 +141,7 @@ fn items_are_told_by_number() {
         json!([1, 2, "x"]),
         &[("/0", "must be a string"), ("/2", "must be a number")],
     );
-    check_one(json!({"prefixItems": [{}], "items": false}), json!([1, 2]), "must have at most 1 items");
+    check_one(json!({"prefixItems": [{}], "items": false}), json!([1, 2]), "must have at most 1 item");
     check_one(
         json!({"contains": {"type": "string"}, "minContains": 2}),
         json!(["a", 1]),
@@ -168,7 +168,7 @@ fn alternatives_are_told_as_one_or_explained_when_one_is_meant() {
     check_one(
         json!({"anyOf": [{"type": "string", "maxLength": 1}, {"type": "null"}]}),
         json!("xx"),
-        "must have at most 1 characters",
+        "must have at most 1 character",
     );
     let tagged = json!({"oneOf": [
         {"$ref": "#/$defs/circle"},

@@ -90,12 +90,11 @@ fn other_faults_are_told() {
         "redaction: `allow` is empty: name the output fields that may be shown, or `*`",
     );
     check(
-        |contract| contract["efect"] = json!("read"),
+        |contract| contract["effect"] = json!("reed"),
         "registration.malformed",
-        "the contract is malformed: unknown field `efect`, expected one of `id`, `title`, `description`, `category`, \
-         `icon`, `input_schema`, `output_schema`, `effect`, `egress`, `idempotent`, `redaction`, `permissions`, \
-         `tenants`, …",
+        "the contract is malformed: unknown variant `reed`, expected one of `read`, `mutate`, `destructive`",
     );
+    check(|contract| contract["id"] = json!("x".repeat(10_000)), "registration.malformed", "?");
 }
 
 #[test]

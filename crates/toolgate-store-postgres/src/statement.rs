@@ -92,7 +92,7 @@ static STATEMENT: LazyLock<String> = LazyLock::new(|| {
                  cost_micros, attempt, worker, cancel_requested, revision, last_seq, started_at, completed_at,
                  due_at, after_seq, after_hash)
              WHERE i.id = s.id AND i.revision = s.seen AND i.tenant_id IS NOT DISTINCT FROM s.tenant_id
-                 
+                 AND {step_follows}
              RETURNING i.id
          ), written AS MATERIALIZED (
              SELECT id FROM begun UNION ALL SELECT id FROM advanced

@@ -5,14 +5,15 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, Args, Command, FromArgMatches};
+use clap::{Args, FromArgMatches};
 use reqwest::Method;
 use serde_json::{Map, Value};
 use toolgate_api::{InvokeRequest, ToolView};
 
-use super::answer::{WaitArgs, show_call};
+use super::answer::show_call;
 use super::flags::{Flags, Required, as_typed};
 use super::http::Gate;
+use super::options::{self, InvokeOptions};
 use super::{Global, Stop, show};
 use crate::print;
 
@@ -44,29 +45,6 @@ pub(crate) struct InvokeArgs {
     options: InvokeOptions,
 }
 
-/// Options of ours, before or after the id.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Call options")]
-struct InvokeOptions {
-    /// The input as JSON, as @FILE, or as - for standard input. Flags win over it.
-    #[arg(long, value_name = "JSON")]
-    input: Option<String>,
-    /// The session the call belongs to; without one it gets its own.
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
-    /// Makes a repeat return the first call's result instead of calling again.
-    #[arg(long, value_name = "KEY")]
-    idempotency_key: Option<String>,
-    /// The call that makes this one.
-    #[arg(long, value_name = "ID")]
-    parent: Option<String>,
-    /// Print the request instead of sending it.
-    #[arg(long)]
-    dry_run: bool,
-    #[command(flatten)]
-    wait: WaitArgs,
-}
-
 pub(super) async fn run(args: InvokeArgs, global: &Global) -> Result<ExitCode, Stop> {
     let (id, words) = match args.words.split_first() {
         Some((id, words)) if !id.to_string_lossy().starts_with('-') => {
@@ -77,13 +55,14 @@ pub(super) async fn run(args: InvokeArgs, global: &Global) -> Result<ExitCode, S
                 .hint("such as `toolgate tool invoke core__get_current_time --timezone UTC`"));
         }
     };
-    let (ours, others) = split(words, &own_command());
-    let matches = match own_command().try_get_matches_from(ours) {
+    let (ours, others) = options::split(words, &options::own_command());
+    let matches = match options::own_command().try_get_matches_from(ours) {
         Ok(matches) => matches,
         Err(wrong) => return Ok(say(&wrong, &id)),
     };
-    let global = merge_global(global, &matches)?;
-    let options = args.options.or_later(InvokeOptions::from_arg_matches(&matches).map_err(internal)?);
+    let global = options::merge_global(global, &matches)?;
+    let options =
+        args.options.or_later(InvokeOptions::from_arg_matches(&matches).map_err(options::internal)?);
     let call = Invoke { id, words, others, options };
     Ok(call.run(&global).await.unwrap_or_else(|stop| stop.report(global.json)))
 }
@@ -148,13 +127,13 @@ impl Invoke<'_> {
 
     /// The input that the tool's flags spell.
     fn parse(&self, tool: &ToolView) -> Result<Map<String, Value>, clap::Error> {
-        let own = own_command();
+        let own = options::own_command();
         let taken = own.get_arguments().filter_map(|arg| arg.get_long()).chain(["help"]).map(str::to_owned);
         let flags = Flags::of(&tool.input_schema, &taken.collect::<BTreeSet<_>>());
         let required = if self.options.input.is_some() { Required::Anyhow } else { Required::AsFlags };
         // The tool's own flags come first in its help.
-        let command = add_own(flags.add_to(bare_command(), required))
-            .arg(help_flag())
+        let command = options::add_own(flags.add_to(options::bare_command(), required))
+            .arg(options::help_flag())
             .bin_name(format!("toolgate tool invoke {}", tool.summary.id))
             .about(format!("{}\n\n{}", tool.summary.title, tool.summary.description));
         Ok(flags.read(&command.try_get_matches_from(self.words)?))
@@ -190,87 +169,6 @@ impl Invoke<'_> {
     }
 }
 
-impl InvokeOptions {
-    /// The same, where a later word wins.
-    fn or_later(self, later: Self) -> Self {
-        Self {
-            input: later.input.or(self.input),
-            session: later.session.or(self.session),
-            idempotency_key: later.idempotency_key.or(self.idempotency_key),
-            parent: later.parent.or(self.parent),
-            dry_run: later.dry_run || self.dry_run,
-            wait: WaitArgs { wait: later.wait.wait.or(self.wait.wait) },
-        }
-    }
-}
-
-/// Our own options as a command of their own.
-fn own_command() -> Command {
-    add_own(bare_command().bin_name("toolgate tool invoke <ID>"))
-}
-
-fn bare_command() -> Command {
-    Command::new("toolgate").no_binary_name(true).disable_help_flag(true)
-}
-
-fn add_own(command: Command) -> Command {
-    Global::augment_args(InvokeOptions::augment_args(command))
-}
-
-fn help_flag() -> Arg {
-    Arg::new("help")
-        .long("help")
-        .short('h')
-        .action(ArgAction::Help)
-        .help("Print help")
-        .help_heading("Global options")
-}
-
-/// Which words are ours (with their values) and which are the tool's. A value that looks like an option is written
-/// as `--name=--value`, so every word that looks like one of ours is.
-fn split(words: &[OsString], own: &Command) -> (Vec<OsString>, Vec<OsString>) {
-    let (mut ours, mut others) = (Vec::new(), Vec::new());
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let text = word.to_string_lossy();
-        if text == "--" {
-            others.extend(words.cloned());
-            break;
-        }
-        let (name, has_value) = text.split_once('=').map_or((&*text, false), |(name, _)| (name, true));
-        let found = own.get_arguments().find(|arg| {
-            arg.get_long().is_some_and(|long| name.strip_prefix("--") == Some(long))
-                || arg.get_short().is_some_and(|short| name == format!("-{short}"))
-        });
-        match found {
-            Some(arg) => {
-                ours.push(word.clone());
-                if arg.get_action().takes_values() && !has_value {
-                    ours.extend(words.next().cloned());
-                }
-            }
-            None => others.push(word.clone()),
-        }
-    }
-    (ours, others)
-}
-
-/// What was said before the id holds unless it was said again after it.
-fn merge_global(before: &Global, matches: &clap::ArgMatches) -> Result<Global, Stop> {
-    let later = Global::from_arg_matches(matches).map_err(internal)?;
-    Ok(Global {
-        url: later.url.or_else(|| before.url.clone()),
-        key_stdin: before.key_stdin || later.key_stdin,
-        json: before.json || later.json,
-        quiet: before.quiet || later.quiet,
-        verbose: before.verbose || later.verbose,
-    })
-}
-
-fn internal(cause: clap::Error) -> Stop {
-    Stop::usage(cause.to_string())
-}
-
 /// Lets clap say it: help on stdout, what is wrong on stderr.
 fn say(wrong: &clap::Error, id: &str) -> ExitCode {
     let _ = wrong.print();
@@ -281,26 +179,4 @@ fn say(wrong: &clap::Error, id: &str) -> ExitCode {
         ));
     }
     ExitCode::from(u8::try_from(wrong.exit_code()).unwrap_or(2))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(text: &str) -> Vec<OsString> {
-        text.split_whitespace().map(OsString::from).collect()
-    }
-
-    fn check(all: &str, ours: &str, others: &str) {
-        assert_eq!(split(&words(all), &own_command()), (words(ours), words(others)), "{all}");
-    }
-
-    #[test]
-    fn our_own_words_are_told_from_the_tools() {
-        check("--timezone UTC --json", "--json", "--timezone UTC");
-        check("--wait 3 --x --wait=4 -q", "--wait 3 --wait=4 -q", "--x");
-        check("--url http://h --input-wait 3 -h", "--url http://h", "--input-wait 3 -h");
-        check("--x=--json -- --json", "", "--x=--json --json");
-        check("--wait", "--wait", "");
-    }
 }

@@ -11,6 +11,7 @@ mod flags;
 mod http;
 mod invocation;
 mod invoke;
+mod options;
 mod schema;
 mod section;
 mod session;

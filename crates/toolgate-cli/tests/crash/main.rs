@@ -1,9 +1,10 @@
-//! What survives: the real binary, killed before and after each commit, against a receiver that counts effects.
+//! The real binary: killed before and after each commit against a receiver that counts effects, and watched.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod fence;
 mod kill;
 mod load;
+mod observe;
 mod restart;
 
 use toolgate_testkit::{CountingReceiver, Gate, GateSetup, TestPostgres, shared_postgres};

@@ -15,13 +15,21 @@ use toolgate_core::runner::{Parts, Runner, Settings};
 use toolgate_core::{BoundTool, Timestamp};
 use toolgate_policy::{AccessAuthorizer, GrantedConnections, LocalLimiter, Rule, RuleDecision, RulePolicy};
 use toolgate_server::{ServerSettings, ServerState};
+use toolgate_store_postgres::PostgresStore;
 use toolgate_store_sqlite::SqliteStore;
-use toolgate_testkit::CountingReceiver;
+use toolgate_testkit::{CountingReceiver, shared_postgres};
 
 pub(crate) const ADMIN: &str = "admin-key-0123456789abcdef0123456789abcdef01234567";
 pub(crate) const AGENT: &str = "agent-key-0123456789abcdef0123456789abcdef01234567";
 pub(crate) const OTHER_USER: &str = "other-key-0123456789abcdef0123456789abcdef01234567";
 pub(crate) const OTHER_TENANT: &str = "tenant-key-0123456789abcdef0123456789abcdef0123456";
+
+/// Which store the gate of this test binary stands on.
+#[allow(dead_code, reason = "each test binary uses one")]
+pub(crate) enum Engine {
+    Sqlite,
+    Postgres,
+}
 
 pub(crate) struct TestGate {
     pub(crate) url: String,
@@ -54,7 +62,13 @@ impl TestGate {
 
     pub(crate) async fn with(settings: ServerSettings, policy: RulePolicy) -> Self {
         let folder = TempDir::new().unwrap();
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(folder.path()).unwrap());
+        let store: Arc<dyn Store> = match crate::ENGINE {
+            Engine::Sqlite => Arc::new(SqliteStore::open(folder.path()).unwrap()),
+            Engine::Postgres => {
+                let url = shared_postgres().create_database().await;
+                Arc::new(PostgresStore::connect(&url).await.unwrap())
+            }
+        };
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         set_up_admin(store.as_ref(), ApiKeySecret::given(ADMIN), clock.now()).await.unwrap();
         for (tenant, principal, rules, key) in [

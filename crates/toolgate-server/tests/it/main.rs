@@ -7,3 +7,5 @@ mod hostile;
 mod pipeline;
 mod stream;
 mod wire;
+
+const ENGINE: gate::Engine = gate::Engine::Sqlite;

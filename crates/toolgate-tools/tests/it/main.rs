@@ -1,4 +1,5 @@
 //! What every built-in tool keeps to, whoever adds it.
 
 mod conformance;
+mod purity;
 mod schema;

@@ -1,0 +1,11 @@
+//! The same tries as in `it`, on Postgres.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+#[path = "it/gate.rs"]
+mod gate;
+#[path = "it/pipeline.rs"]
+mod pipeline;
+#[path = "it/stream.rs"]
+mod stream;
+
+const ENGINE: gate::Engine = gate::Engine::Postgres;
