@@ -1,5 +1,7 @@
 //! Logs, traces and metrics.
 
+use std::io::IsTerminal;
+
 use anyhow::Context;
 use clap::ValueEnum;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -43,7 +45,10 @@ impl Telemetry {
 pub(crate) fn start(format: LogFormat) -> anyhow::Result<Telemetry> {
     let filter = EnvFilter::try_from_env("TOOLGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let logs = match format {
-        LogFormat::Text => tracing_subscriber::fmt::layer().with_writer(std::io::stderr).boxed(),
+        LogFormat::Text => tracing_subscriber::fmt::layer()
+            .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+            .with_writer(std::io::stderr)
+            .boxed(),
         LogFormat::Json => {
             tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(std::io::stderr).boxed()
         }

@@ -7,8 +7,6 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::free_port;
-
 /// The administrator's key of every test gate.
 pub const ADMIN_KEY: &str = "test-admin-key-0123456789abcdef0123456789abcdef";
 
@@ -44,11 +42,27 @@ impl Gate {
         let folder = TempDir::new().expect("a temporary folder");
         let client =
             reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().expect("a client");
-        let port = free_port();
-        let child = spawn(&setup, folder.path(), port, &[]);
-        let mut gate = Self { child, setup, folder, port, client };
+        // Port 0 lets the system choose; a port chosen here could be taken by someone else first.
+        let child = spawn(&setup, folder.path(), 0, &[]);
+        let mut gate = Self { child, setup, folder, port: 0, client };
+        gate.port = gate.listens().await;
         gate.ready().await;
         gate
+    }
+
+    /// The port it says it listens on.
+    async fn listens(&mut self) -> u16 {
+        let patience = Instant::now() + Duration::from_secs(60);
+        loop {
+            let log = self.log();
+            let port = log.split("listens on http://127.0.0.1:").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+            if let Some(port) = port {
+                return port;
+            }
+            let ended = self.child.try_wait().expect("the gate's state");
+            assert!(ended.is_none() && Instant::now() < patience, "the gate did not listen: {ended:?}\n{log}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Starts the same gate again, on the same port and data, with more environment for this run only. Does not wait.

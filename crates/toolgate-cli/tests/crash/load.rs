@@ -121,6 +121,11 @@ pub(crate) async fn check(gate: &Gate, receiver: &CountingReceiver, made: &[Made
                     "a call in doubt ran again"
                 );
             }
+            // The store was away until the lease had ended: the write was refused, and did not happen.
+            (MUTATE, "failed") => {
+                assert_eq!(count, 0, "{call:?}: {body}");
+                assert!(body["error"]["message"].as_str().unwrap().contains("did not run"), "{body}");
+            }
             (_, "completed") => assert!(count >= 1, "{call:?}: {body}"),
             // A repeatable call is not tried for ever: after three cut-off tries it fails.
             (_, "failed") => {

@@ -11,13 +11,26 @@ use crate::id::InvocationId;
 #[derive(Debug, Default)]
 pub(super) struct Flights(Mutex<HashMap<InvocationId, CancellationToken>>);
 
+/// Forgets a call when it is dropped.
+pub(super) struct Landing<'a> {
+    flights: &'a Flights,
+    id: InvocationId,
+}
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        self.flights.lock().remove(&self.id);
+    }
+}
+
 impl Flights {
     pub(super) fn insert(&self, id: InvocationId, cancelled: CancellationToken) {
         self.lock().insert(id, cancelled);
     }
 
-    pub(super) fn remove(&self, id: InvocationId) {
-        self.lock().remove(&id);
+    /// Forgets the call when the guard is dropped, also when the call breaks off.
+    pub(super) const fn land_on_drop(&self, id: InvocationId) -> Landing<'_> {
+        Landing { flights: self, id }
     }
 
     pub(super) fn contains(&self, id: InvocationId) -> bool {

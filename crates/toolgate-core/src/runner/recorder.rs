@@ -159,9 +159,7 @@ impl Recorder {
             return self.begin(&mut state, new).await;
         }
         let mine = state.row.clone().ok_or(StoreError::NotFound)?;
-        let written = self.finish_from(mine, &outcome).await;
-        self.runner.0.flights.remove(self.id);
-        let row = written?;
+        let row = self.finish_from(mine, &outcome).await?;
         self.runner.announce(&row);
         state.row = Some(row.clone());
         Ok(Recorded::Written(row))

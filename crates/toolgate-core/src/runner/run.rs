@@ -67,6 +67,8 @@ impl Runner {
         let Ready { id, session, actor, tool, input, connection, rule, permit, recorder, start_first } = ready;
         let mut accepted = accepted;
         let began_at = self.0.clock.now();
+        // However this ends, the call's lease is renewed no longer: what is not settled then is found by the sweep.
+        let _landing = self.0.flights.land_on_drop(id);
 
         // 8: capabilities, just the declared ones.
         let capabilities = match self.0.capabilities.only(&tool.capabilities) {
@@ -81,9 +83,13 @@ impl Runner {
         if start_first {
             match recorder.start().await {
                 Ok(Recorded::Written(row)) => {
-                    if row.due_at.is_some_and(|due| self.0.clock.now() >= due) {
-                        // Invariant: nobody runs on a lease that has ended; whoever took the call over decides.
-                        return Ok(CallResult::of(&row));
+                    // Invariant: no write begins on a lease that has ended, since another worker may have called it
+                    // in doubt by then. What may run twice may run here too; one outcome is kept.
+                    let late = row.due_at.is_some_and(|due| self.0.clock.now() >= due);
+                    if late && !tool.contract.repeatable() {
+                        let message = "it could not be begun in time, so it did not run";
+                        return finish(&recorder, failed(ErrorCode::Execution, message), began_at, Duration::ZERO)
+                            .await;
                     }
                     announce(&mut accepted, row);
                 }
