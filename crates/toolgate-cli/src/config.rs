@@ -13,6 +13,8 @@ use toolgate_policy::{Rule, RulePolicy};
 pub(crate) struct Config {
     /// Who may call what.
     pub(crate) policy: PolicyConfig,
+    /// Which tools there are at all.
+    pub(crate) tools: ToolConfig,
     /// How much.
     pub(crate) limits: LimitConfig,
     /// The HTTP door.
@@ -24,6 +26,29 @@ pub(crate) struct Config {
 pub(crate) struct PolicyConfig {
     /// The rules; none means the default: reads run, changes ask a person.
     pub(crate) rules: Option<Vec<Rule>>,
+}
+
+/// Which tools are switched on. Ids; `*` at the end stands for any rest.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ToolConfig {
+    /// Only these; none means all.
+    pub(crate) enabled: Option<Vec<String>>,
+    /// Never these.
+    pub(crate) disabled: Vec<String>,
+}
+
+impl ToolConfig {
+    /// Whether this tool is switched on.
+    pub(crate) fn enables(&self, id: &str) -> bool {
+        let any = |patterns: &[String]| {
+            patterns.iter().any(|pattern| match pattern.strip_suffix('*') {
+                Some(start) => id.starts_with(start),
+                None => pattern == id,
+            })
+        };
+        self.enabled.as_deref().is_none_or(any) && !any(&self.disabled)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -69,6 +94,16 @@ mod tests {
         let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/toolgate.example.toml");
         let config = Config::read(Some(&example)).unwrap();
         assert!(!config.policy().unwrap().rules().is_empty());
+    }
+
+    #[test]
+    fn tools_are_switched_on_and_off_by_pattern() {
+        let tools = |text: &str| toml::from_str::<ToolConfig>(text).unwrap();
+        assert!(tools("").enables("core__x"));
+        assert!(!tools("disabled = ['core__*']").enables("core__x"));
+        assert!(tools("disabled = ['core__*']").enables("other__x"));
+        assert!(!tools("enabled = ['core__y']").enables("core__x"));
+        assert!(!tools("enabled = ['core__*']\ndisabled = ['core__x']").enables("core__x"));
     }
 
     #[test]

@@ -14,13 +14,12 @@ use toolgate_core::port::capability::{Capabilities, Clock, SystemClock};
 use toolgate_core::port::store::Store;
 use toolgate_core::runner::{Parts, Settings};
 use toolgate_core::{BoundTool, Runner};
-use toolgate_native::NativeTool;
 use toolgate_policy::{AccessAuthorizer, GrantedConnections, LocalLimiter};
 use toolgate_server::{Served, ServerSettings, ServerState};
 use toolgate_store_postgres::PostgresStore;
 use toolgate_store_sqlite::SqliteStore;
 
-use crate::config::Config;
+use crate::config::{Config, ToolConfig};
 use crate::print;
 use crate::telemetry::{self, LogFormat};
 
@@ -124,7 +123,7 @@ async fn serve(
     let store = args.store.open().await?;
     greet(set_up_admin(store.as_ref(), given_admin_key()?, clock.now()).await?);
 
-    let tools = bind_tools(args)?;
+    let tools = bind_tools(args, &config.tools)?;
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     let catalog = set_up_tools(store.as_ref(), tools, &today, clock.now()).await?;
     tracing::info!(tools = catalog.tools().len(), engine = store.engine(), "ready to serve");
@@ -186,36 +185,37 @@ fn greet(admin: AdminKey) {
     }
 }
 
-fn bind_tools(args: &ServeArgs) -> anyhow::Result<Vec<BoundTool>> {
-    let mut tools = toolgate_tools::all();
+fn bind_tools(args: &ServeArgs, config: &ToolConfig) -> anyhow::Result<Vec<BoundTool>> {
+    let mut plugins = vec![toolgate_tools::plugin()];
     if args.fixture_tools {
         tracing::warn!("fixture tools are on: this server is for trying things, not for production");
-        tools.extend(toolgate_fixtures::all());
+        plugins.push(toolgate_fixtures::plugin());
     }
-    let mut bound: Vec<BoundTool> = tools.into_iter().map(bind_tool).collect::<Result<_, _>>()?;
+    let mut bound = Vec::new();
+    for plugin in plugins {
+        for (contract, capabilities, executor) in plugin.registrable()? {
+            // What is switched off is not even looked at: it can't keep the server from starting.
+            if !config.enables(contract.id.as_str()) {
+                continue;
+            }
+            let id = contract.id.clone();
+            let tool = toolgate_schema::register(contract, capabilities, executor)
+                .with_context(|| format!("the tool `{id}` could not be registered"))?;
+            bound.push(tool);
+        }
+    }
     for copy in 0..args.fixture_copies {
         bound.push(copy_of_the_clock(copy)?);
     }
     Ok(bound)
 }
 
-fn bind_tool(tool: NativeTool) -> anyhow::Result<BoundTool> {
-    let contract = tool.contract.context("a native tool has an impossible id")?;
-    let id = contract.id.clone();
-    toolgate_schema::register(contract, tool.capabilities, tool.executor)
-        .with_context(|| format!("the tool `{id}` could not be registered"))
-}
-
 fn copy_of_the_clock(number: u32) -> anyhow::Result<BoundTool> {
-    let mut tools = toolgate_tools::all();
-    let clock = tools.iter().position(|tool| {
-        tool.contract.as_ref().is_ok_and(|contract| contract.id.as_str() == "core__get_current_time")
-    });
-    let mut tool = tools.swap_remove(clock.context("there is no clock")?);
-    if let Ok(contract) = &mut tool.contract {
-        contract.id = format!("fixture__copy_{number}").parse()?;
-    }
-    bind_tool(tool)
+    let tools = toolgate_tools::plugin().registrable()?;
+    let clock = tools.into_iter().find(|(contract, ..)| contract.id.as_str() == "core__get_current_time");
+    let (mut contract, capabilities, executor) = clock.context("there is no clock")?;
+    contract.id = format!("fixture__copy_{number}").parse()?;
+    Ok(toolgate_schema::register(contract, capabilities, executor)?)
 }
 
 fn capabilities(args: &ServeArgs, clock: &Arc<dyn Clock>) -> anyhow::Result<Capabilities> {

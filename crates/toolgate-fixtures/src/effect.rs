@@ -24,6 +24,7 @@ struct EffectOutput {
 async fn effect(input: EffectInput, context: &ToolContext) -> Result<EffectOutput, ToolFailure> {
     let body = serde_json::json!({ "effect_id": input.effect_id }).to_string();
     let (status, _) = context.capabilities.http()?.post_json("effects", body).await?;
+    context.add_cost(1_500);
     Ok(EffectOutput { effect_id: input.effect_id, status })
 }
 

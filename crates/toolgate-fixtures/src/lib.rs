@@ -8,14 +8,10 @@ mod slow;
 
 pub use receiver::ReceiverHttp;
 
-use toolgate_native::NativeTool;
+use toolgate_native::Plugin;
 
 /// All of them.
 #[must_use]
-pub fn all() -> Vec<NativeTool> {
-    let mut tools = Vec::new();
-    tools.extend(effect::tools());
-    tools.extend(slow::tools());
-    tools.extend(misbehave::tools());
-    tools
+pub fn plugin() -> Plugin {
+    Plugin { id: "fixture", tools: [effect::tools(), slow::tools(), misbehave::tools()].into_iter().flatten().collect() }
 }

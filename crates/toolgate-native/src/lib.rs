@@ -280,6 +280,65 @@ impl NativeTool {
     }
 }
 
+/// A crate's tools under the plugin id that their names begin with.
+#[derive(Debug)]
+pub struct Plugin {
+    /// The id: the namespace of every tool it brings.
+    pub id: &'static str,
+    /// Its tools.
+    pub tools: Vec<NativeTool>,
+}
+
+/// A tool, ready to be registered: its contract, what it may reach, its code.
+pub type Registrable = (ToolContract, Vec<Capability>, Arc<dyn Executor>);
+
+/// A plugin that can't be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadPlugin {
+    /// A tool's id is not one.
+    Id(BadId),
+    /// A tool is named under another plugin.
+    ForeignName {
+        /// The plugin.
+        plugin: &'static str,
+        /// The tool.
+        tool: String,
+    },
+}
+
+impl std::fmt::Display for BadPlugin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Id(cause) => write!(f, "a tool's id: {cause}"),
+            Self::ForeignName { plugin, tool } => {
+                write!(f, "the plugin `{plugin}` may not bring `{tool}`: its tools are named `{plugin}__…`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BadPlugin {}
+
+impl Plugin {
+    /// The plugin's tools, once it is sure that each is named under the plugin's own id: no plugin can bring a tool
+    /// that looks like another's.
+    ///
+    /// # Errors
+    /// The first tool that is not.
+    pub fn registrable(self) -> Result<Vec<Registrable>, BadPlugin> {
+        self.tools
+            .into_iter()
+            .map(|tool| {
+                let contract = tool.contract.map_err(BadPlugin::Id)?;
+                if contract.id.namespace() != self.id {
+                    return Err(BadPlugin::ForeignName { plugin: self.id, tool: contract.id.to_string() });
+                }
+                Ok((contract, tool.capabilities, tool.executor))
+            })
+            .collect()
+    }
+}
+
 enum Direction {
     In,
     Out,
@@ -312,5 +371,38 @@ impl<T: Tool> Executor for Typed<T> {
         let input = serde_json::from_value(input).map_err(|_| ToolFailure::failed("the input could not be read"))?;
         let output = self.tool.run(input, &context).await?;
         serde_json::to_value(output).map_err(|_| ToolFailure::failed("the result has no JSON form"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(serde::Deserialize, JsonSchema)]
+    struct Nothing {}
+
+    #[derive(Serialize, JsonSchema)]
+    struct Done {
+        done: bool,
+    }
+
+    struct Trivial;
+
+    impl Tool for Trivial {
+        type Input = Nothing;
+        type Output = Done;
+        fn promise() -> Promise {
+            Promise::read("core__trivial", "Trivial").describe("Does nothing.").shows(&["done"])
+        }
+        async fn run(&self, _input: Nothing, _context: &ToolContext) -> Result<Done, ToolFailure> {
+            Ok(Done { done: true })
+        }
+    }
+
+    #[test]
+    fn a_plugin_brings_tools_under_its_own_name_only() {
+        let plugin = |id| Plugin { id, tools: vec![NativeTool::of(Trivial)] };
+        assert_eq!(plugin("core").registrable().unwrap().len(), 1);
+        assert!(matches!(plugin("other").registrable(), Err(BadPlugin::ForeignName { plugin: "other", .. })));
     }
 }

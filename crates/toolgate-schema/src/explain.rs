@@ -197,7 +197,7 @@ impl<'a> Explainer<'a> {
             ("required", Value::Array(names)) => {
                 for name in names.iter().filter_map(Value::as_str).filter(|name| !fields.contains_key(*name))
                 {
-                    holds = self.tell(format!("is required: `{}`", shown::name(name)));
+                    holds = self.tell(format!("needs the field `{}`", shown::name(name)));
                     if self.enough() {
                         break;
                     }
@@ -273,7 +273,7 @@ impl<'a> Explainer<'a> {
         let missing = dependents.iter().filter_map(Value::as_str).find(|name| !fields.contains_key(*name));
         missing.is_none_or(|missing| {
             let (missing, name) = (shown::name(missing), shown::name(name));
-            self.tell(format!("is required beside `{name}`: `{missing}`"))
+            self.tell(format!("needs the field `{missing}` beside `{name}`"))
         })
     }
 

@@ -94,7 +94,14 @@ fn other_faults_are_told() {
         "registration.malformed",
         "the contract is malformed: unknown variant `reed`, expected one of `read`, `mutate`, `destructive`",
     );
-    check(|contract| contract["id"] = json!("x".repeat(10_000)), "registration.malformed", "?");
+}
+
+#[test]
+fn what_is_quoted_from_a_contract_is_cut_short() {
+    let mut contract = contract();
+    contract["effect"] = json!("x\u{1b}".repeat(10_000));
+    let message = parse_contract(&contract.to_string()).map(|_| ()).unwrap_err().to_string();
+    assert!(message.len() < 300 && message.ends_with('…') && !message.contains('\u{1b}'), "{message}");
 }
 
 #[test]

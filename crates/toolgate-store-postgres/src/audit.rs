@@ -123,7 +123,7 @@ const TOUCHED: &str = "
         SELECT now.xmin, now.xmin < $1::text::xid8 AS moved
         FROM (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xmin) AS now
     ), since AS MATERIALIZED (
-        SELECT $1::text::xid8 AS xid,
+        SELECT CASE WHEN moved THEN '0'::xid8 ELSE $1::text::xid8 END AS xid,
                CASE WHEN moved THEN '' ELSE $2::text END COLLATE \"C\" AS session_id
         FROM edge
     ), fresh AS (

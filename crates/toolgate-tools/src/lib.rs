@@ -12,3 +12,9 @@ mod section;
 mod testing;
 
 include!(concat!(env!("OUT_DIR"), "/tools.rs"));
+
+/// The built-in tools, as the plugin `core`.
+#[must_use]
+pub fn plugin() -> toolgate_native::Plugin {
+    toolgate_native::Plugin { id: "core", tools: all() }
+}

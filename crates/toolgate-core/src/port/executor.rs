@@ -1,6 +1,7 @@
 //! How a tool's code is reached: one trait per binding kind, callable only with a [`ClearedCall`].
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -71,6 +72,7 @@ pub struct ToolContext {
     /// Ends when someone cancels the call.
     pub cancelled: CancellationToken,
     pub(crate) progress: Option<Arc<dyn ProgressSink>>,
+    pub(crate) cost_micros: Arc<AtomicI64>,
 }
 
 impl std::fmt::Debug for ToolContext {
@@ -80,6 +82,11 @@ impl std::fmt::Debug for ToolContext {
 }
 
 impl ToolContext {
+    /// Adds to what the call costs, in millionths of the tenant's unit. It is recorded with the outcome.
+    pub fn add_cost(&self, micros: u32) {
+        self.cost_micros.fetch_add(i64::from(micros), Ordering::Relaxed);
+    }
+
     /// Reports progress: any JSON, at most 64 KiB. It is recorded as `tool.output_appended` and streamed.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
@@ -100,6 +101,7 @@ impl Runner {
         }
 
         // 10: execute.
+        let cost_micros = Arc::new(AtomicI64::new(0));
         let context = ToolContext {
             call_id: id,
             session,
@@ -107,6 +109,7 @@ impl Runner {
             capabilities,
             cancelled: recorder.cancelled().clone(),
             progress: Some(Arc::new(Arc::clone(&recorder))),
+            cost_micros: Arc::clone(&cost_micros),
         };
         let cleared = ClearedCall::clear(input, context, connection, rule);
         let limits = &tool.contract.limits;
@@ -143,7 +146,10 @@ impl Runner {
 
         // 11 and 12: validate and redact the output; 13: the outcome.
         let outcome = match ended {
-            Ended::Returned(Ok(value)) => outcome_of(&tool, value, limits.max_result_bytes),
+            Ended::Returned(Ok(value)) => {
+                let cost = Some(cost_micros.load(Ordering::Relaxed)).filter(|cost| *cost > 0);
+                outcome_of(&tool, value, limits.max_result_bytes, cost)
+            }
             Ended::Returned(Err(ToolFailure::Failed { message, hint })) => {
                 let mut error = CallError::new(ErrorCode::Execution, message);
                 error.hint = hint;
@@ -189,7 +195,7 @@ async fn within_limits(tool: &BoundTool, cleared: ClearedCall, recorder: &Record
     }
 }
 
-fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64) -> Step {
+fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64, cost_micros: Option<i64>) -> Step {
     if let Err(broken) = Bounds::OUTPUT.check(&value) {
         return failed(ErrorCode::ResultTooLarge, format!("the result is too large: {broken}"));
     }
@@ -213,7 +219,7 @@ fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64) -> Step {
                 .hint("ask for less, or raise `limits.max_result_bytes` of the tool"),
         };
     }
-    Step::Completed { output, cost_micros: None }
+    Step::Completed { output, cost_micros }
 }
 
 /// A write that was broken off may have happened: only a person can say.

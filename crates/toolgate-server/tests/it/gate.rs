@@ -90,10 +90,10 @@ impl TestGate {
         }
         let receiver = CountingReceiver::start().await;
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let tools: Vec<BoundTool> = [toolgate_tools::all(), toolgate_fixtures::all()]
+        let tools: Vec<BoundTool> = [toolgate_tools::plugin(), toolgate_fixtures::plugin()]
             .into_iter()
-            .flatten()
-            .map(|tool| toolgate_schema::register(tool.contract.unwrap(), tool.capabilities, tool.executor).unwrap())
+            .flat_map(|plugin| plugin.registrable().unwrap())
+            .map(|(contract, reaches, code)| toolgate_schema::register(contract, reaches, code).unwrap())
             .collect();
         let catalog = set_up_tools(store.as_ref(), tools, "2026-01-01", clock.now()).await.unwrap();
         let runner = Runner::new(Parts {

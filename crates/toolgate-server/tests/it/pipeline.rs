@@ -152,6 +152,7 @@ async fn what_changes_something_waits_for_a_person() {
         &json!("user:admin"),
         &json!("looks fine")
     ));
+    assert_eq!(row["cost_micros"], 1_500, "what the tool says it cost is recorded");
     assert_eq!(
         gate.events(&call).await,
         ["tool.needs_approval", "tool.approved", "tool.started", "tool.completed"]

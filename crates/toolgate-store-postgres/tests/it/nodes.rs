@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 use toolgate_core::event::Anchor;
 use toolgate_core::id::{SessionId, TenantId};
+use toolgate_core::invocation::Invocation;
 use toolgate_core::port::store::{AuditStore, Begun, InvocationStore, Session, SessionStore};
 use toolgate_store_postgres::PostgresStore;
 use toolgate_testkit::shared_postgres;
@@ -90,19 +91,19 @@ async fn a_chain_goes_on_from_what_the_database_has() {
     let store = &nodes[0];
     let session = session(store).await;
     let first = begin(store, joining(session)).await;
-    let second = begin(store, joining(session)).await;
-    store.advance(progress(&second)).await.unwrap();
-    client(&url)
-        .await
-        .batch_execute(&format!(
-            "ALTER TABLE events DISABLE TRIGGER ALL;
-             DELETE FROM events WHERE seq > 1; DELETE FROM invocations WHERE id = '{}';
-             ALTER TABLE events ENABLE TRIGGER ALL",
-            second.id()
-        ))
-        .await
-        .unwrap();
+    // Written, remembered, and then gone.
+    let lose = async |row: Invocation| {
+        store.advance(progress(&row)).await.unwrap();
+        let sql = format!(
+            "ALTER TABLE events DISABLE TRIGGER ALL; DELETE FROM events WHERE invocation_id = '{id}';
+             ALTER TABLE events ENABLE TRIGGER ALL; DELETE FROM invocations WHERE id = '{id}'",
+            id = row.id()
+        );
+        client(&url).await.batch_execute(&sql).await.unwrap();
+    };
+    lose(begin(store, joining(session)).await).await;
     let first = store.advance(progress(&first)).await.unwrap();
+    lose(begin(store, joining(session)).await).await;
     begin(store, joining(session)).await;
     store.advance(completed(&first)).await.unwrap();
     assert_eq!(chain(store, session).await.len(), 4);

@@ -87,3 +87,17 @@ async fn the_database_itself_guards_the_record() {
     assert!(raw.execute("UPDATE invocations SET output = '1'", []).is_err());
     drop(store);
 }
+
+#[test]
+fn both_engines_have_the_same_migrations() {
+    let names = |engine: &str| {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(engine).join("migrations");
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("toolgate-store-sqlite"), names("toolgate-store-postgres"));
+}
