@@ -21,7 +21,8 @@ impl Measured {
     }
 
     pub(crate) fn percentile(&self, share: f64) -> Duration {
-        let place = ((self.latencies.len() as f64 * share) as usize).min(self.latencies.len().saturating_sub(1));
+        let place =
+            ((self.latencies.len() as f64 * share) as usize).min(self.latencies.len().saturating_sub(1));
         self.latencies.get(place).copied().unwrap_or_default()
     }
 

@@ -35,7 +35,9 @@ async fn measure(binary: &Path) -> anyhow::Result<()> {
     pipeline::measure().await?;
 
     println!("\n## A REST call of a pure tool (`core__get_current_time`)\n");
-    println!("| what | clients | calls/s | p50 | p99 | server CPU per call | of the plain handler | of the bare commits |");
+    println!(
+        "| what | clients | calls/s | p50 | p99 | server CPU per call | of the plain handler | of the bare commits |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut plain = Vec::new();
     {
@@ -80,7 +82,8 @@ async fn measure(binary: &Path) -> anyhow::Result<()> {
 }
 
 fn row(what: &str, clients: usize, found: &Measured, plain: Option<f64>, bare: Option<f64>) {
-    let ratio = |base: Option<f64>| base.map_or_else(String::new, |base| format!("{:.2}", found.per_second() / base));
+    let ratio =
+        |base: Option<f64>| base.map_or_else(String::new, |base| format!("{:.2}", found.per_second() / base));
     println!(
         "| {what} | {clients} | {:.0} | {:.2} ms | {:.2} ms | {:.1} µs | {} | {} |",
         found.per_second(),

@@ -11,8 +11,8 @@ use toolgate_core::event::{Anchor, ChainHead, Event};
 use toolgate_core::id::{IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId};
 use toolgate_core::port::capability::{Capabilities, SystemClock};
 use toolgate_core::port::store::{
-    ApiKey, AuditStore, Begun, InvocationFilter, InvocationStore, Page, PrincipalStore, Session, SessionStore, Store,
-    StoreError, ToolRow, ToolStore,
+    ApiKey, AuditStore, Begun, InvocationFilter, InvocationStore, Page, PrincipalStore, Session,
+    SessionStore, Store, StoreError, ToolRow, ToolStore,
 };
 use toolgate_core::runner::{CallInput, Parts, Settings};
 use toolgate_core::{AccessRules, Actor, BoundTool, Call, Catalog, Invocation, Runner, Source, Timestamp};
@@ -32,7 +32,11 @@ pub(crate) async fn measure() -> anyhow::Result<()> {
         })
         .await??;
         let base = *few.get_or_insert(cost);
-        println!("| {tools} | {:.1} µs | {:.2} |", cost.as_secs_f64() * 1e6, cost.as_secs_f64() / base.as_secs_f64());
+        println!(
+            "| {tools} | {:.1} µs | {:.2} |",
+            cost.as_secs_f64() * 1e6,
+            cost.as_secs_f64() / base.as_secs_f64()
+        );
     }
     Ok(())
 }
@@ -138,7 +142,12 @@ impl InvocationStore for Forgetful {
     async fn due(&self, _: Timestamp, _: u32) -> Result<Vec<Invocation>, StoreError> {
         Ok(Vec::new())
     }
-    async fn renew(&self, _: WorkerId, _: &[InvocationId], _: Timestamp) -> Result<Vec<InvocationId>, StoreError> {
+    async fn renew(
+        &self,
+        _: WorkerId,
+        _: &[InvocationId],
+        _: Timestamp,
+    ) -> Result<Vec<InvocationId>, StoreError> {
         Ok(Vec::new())
     }
     async fn end_foreign_leases(&self) -> Result<(), StoreError> {
@@ -167,7 +176,11 @@ impl AuditStore for Forgetful {
     async fn sessions_after(&self, _: Option<SessionId>, _: u32) -> Result<Vec<SessionId>, StoreError> {
         Ok(Vec::new())
     }
-    async fn invocations_after(&self, _: Option<InvocationId>, _: u32) -> Result<Vec<Invocation>, StoreError> {
+    async fn invocations_after(
+        &self,
+        _: Option<InvocationId>,
+        _: u32,
+    ) -> Result<Vec<Invocation>, StoreError> {
         Ok(Vec::new())
     }
     async fn anchors_after(&self, _: i64, _: u32) -> Result<Vec<Anchor>, StoreError> {

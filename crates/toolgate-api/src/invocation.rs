@@ -358,5 +358,6 @@ pub struct BrokenRecordView {
 /// A moment as RFC 3339 text, to the microsecond.
 #[must_use]
 pub fn rfc3339(at: Timestamp) -> String {
-    jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(|_| at.as_micros().to_string(), |t| format!("{t:.6}"))
+    jiff::Timestamp::from_microsecond(at.as_micros())
+        .map_or_else(|_| at.as_micros().to_string(), |t| format!("{t:.6}"))
 }

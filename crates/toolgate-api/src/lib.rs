@@ -6,7 +6,7 @@ mod tool;
 
 pub use error::{DoorCode, ErrorBody, ErrorView};
 pub use invocation::{
-    AuditReportView, BrokenRecordView, CallView, EventView, InvocationListView, InvocationView, InvokeRequest,
-    MeView, ReasonRequest, SessionView, SettleRequest, SettlementWord, TimingView, rfc3339,
+    AuditReportView, BrokenRecordView, CallView, EventView, InvocationListView, InvocationView,
+    InvokeRequest, MeView, ReasonRequest, SessionView, SettleRequest, SettlementWord, TimingView, rfc3339,
 };
 pub use tool::{ToolListView, ToolSummaryView, ToolView};

@@ -21,7 +21,8 @@ impl App {
         wait: Duration,
     ) -> Result<CallResult, AppError> {
         let invocation = self.waiting(actor, id).await?;
-        let approved = self.runner.decide(&invocation, &actor.principal, true, reason).await.map_err(decided)?;
+        let approved =
+            self.runner.decide(&invocation, &actor.principal, true, reason).await.map_err(decided)?;
         match self.runner.dispatch(approved, wait).await {
             // Another worker was faster to begin it; it runs all the same.
             Err(toolgate_core::runner::RunError::Store(StoreError::Conflict)) => {
@@ -53,7 +54,10 @@ impl App {
         }
         if invocation.approval != Approval::Pending || invocation.status.is_settled() {
             return Err(AppError::Conflict {
-                message: format!("the call is {}; it does not wait for a decision", invocation.status.as_str()),
+                message: format!(
+                    "the call is {}; it does not wait for a decision",
+                    invocation.status.as_str()
+                ),
             });
         }
         Ok(invocation)
@@ -62,7 +66,9 @@ impl App {
 
 fn decided(cause: StoreError) -> AppError {
     match cause {
-        StoreError::Conflict => AppError::Conflict { message: "the call was decided in the meantime".to_owned() },
+        StoreError::Conflict => {
+            AppError::Conflict { message: "the call was decided in the meantime".to_owned() }
+        }
         other => other.into(),
     }
 }

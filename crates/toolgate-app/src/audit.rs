@@ -56,7 +56,10 @@ pub async fn verify(store: &dyn Store) -> Result<AuditReport, StoreError> {
     Ok(report)
 }
 
-async fn check_sessions(store: &dyn Store, report: &mut AuditReport) -> Result<Option<BrokenRecord>, StoreError> {
+async fn check_sessions(
+    store: &dyn Store,
+    report: &mut AuditReport,
+) -> Result<Option<BrokenRecord>, StoreError> {
     let mut after = None;
     loop {
         let sessions = store.sessions_after(after, PAGE).await?;
@@ -91,7 +94,10 @@ async fn check_sessions(store: &dyn Store, report: &mut AuditReport) -> Result<O
     }
 }
 
-async fn check_anchors(store: &dyn Store, report: &mut AuditReport) -> Result<Option<BrokenRecord>, StoreError> {
+async fn check_anchors(
+    store: &dyn Store,
+    report: &mut AuditReport,
+) -> Result<Option<BrokenRecord>, StoreError> {
     let (mut seq, mut prev) = (0, ChainHash::GENESIS);
     loop {
         let anchors = store.anchors_after(seq, 50).await?;
@@ -172,7 +178,9 @@ impl App {
     /// "Forbidden" for whoever does not run the server: the report speaks of every tenant's sessions.
     pub async fn verify_audit(&self, actor: &Actor) -> Result<AuditReport, AppError> {
         if !actor.is_admin() || actor.tenant != TenantId::default_tenant() {
-            return Err(AppError::Forbidden { message: "only those who run the server may check the whole record" });
+            return Err(AppError::Forbidden {
+                message: "only those who run the server may check the whole record",
+            });
         }
         Ok(verify(self.store().as_ref()).await?)
     }
@@ -187,7 +195,9 @@ impl App {
         after: Option<SessionId>,
     ) -> Result<(Vec<Event>, Option<SessionId>), AppError> {
         if !actor.is_admin() {
-            return Err(AppError::Forbidden { message: "only those who manage the tenant may export its record" });
+            return Err(AppError::Forbidden {
+                message: "only those who manage the tenant may export its record",
+            });
         }
         let sessions = self.store().sessions_after(after, 100).await?;
         let mut events = Vec::new();

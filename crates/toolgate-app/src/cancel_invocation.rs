@@ -21,7 +21,8 @@ impl App {
         for _ in 0..8 {
             let invocation = self.read_invocation(actor, id).await?;
             if invocation.status.is_settled() {
-                let message = format!("the call is {}; there is nothing to cancel", invocation.status.as_str());
+                let message =
+                    format!("the call is {}; there is nothing to cancel", invocation.status.as_str());
                 return Err(AppError::Conflict { message });
             }
             match self.runner.cancel(&invocation, &actor.principal, reason.clone()).await {

@@ -37,7 +37,9 @@ impl From<StoreError> for AppError {
     fn from(cause: StoreError) -> Self {
         match cause {
             StoreError::NotFound => Self::NotFound { what: "record" },
-            StoreError::Conflict => Self::Conflict { message: "it changed in the meantime; look again".to_owned() },
+            StoreError::Conflict => {
+                Self::Conflict { message: "it changed in the meantime; look again".to_owned() }
+            }
             other => Self::Store(other),
         }
     }

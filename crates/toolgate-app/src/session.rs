@@ -38,7 +38,12 @@ impl App {
     ///
     /// # Errors
     /// When the store can't be asked.
-    pub async fn session_events(&self, id: SessionId, after: i64, limit: u32) -> Result<Vec<Event>, AppError> {
+    pub async fn session_events(
+        &self,
+        id: SessionId,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Event>, AppError> {
         Ok(self.store().session_events(id, after, limit).await?)
     }
 }

@@ -27,7 +27,10 @@ impl App {
         }
         if invocation.status != Status::InDoubt {
             return Err(AppError::Conflict {
-                message: format!("the call is {}; only a call in doubt is settled", invocation.status.as_str()),
+                message: format!(
+                    "the call is {}; only a call in doubt is settled",
+                    invocation.status.as_str()
+                ),
             });
         }
         Ok(self.runner.settle(&invocation, &actor.principal, settlement, wait).await?)

@@ -63,6 +63,7 @@ impl Actor {
     /// Whether a record owned by these principals is this caller's own to see.
     #[must_use]
     pub fn may_see(&self, tenant: &TenantId, actor: &PrincipalId, subject: Option<&PrincipalId>) -> bool {
-        *tenant == self.tenant && (self.is_admin() || *actor == self.principal || subject == Some(&self.principal))
+        *tenant == self.tenant
+            && (self.is_admin() || *actor == self.principal || subject == Some(&self.principal))
     }
 }

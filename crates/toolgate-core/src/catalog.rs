@@ -47,7 +47,8 @@ impl BoundTool {
     ) -> Result<Self, BadContract> {
         let redactor = contract.check()?;
         let version = contract.version();
-        let requires_approval = contract.approval == ApprovalMode::AlwaysAsk || contract.egress == Egress::Write;
+        let requires_approval =
+            contract.approval == ApprovalMode::AlwaysAsk || contract.egress == Egress::Write;
         Ok(Self {
             contract: Arc::new(contract),
             version,

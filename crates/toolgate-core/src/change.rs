@@ -30,7 +30,12 @@ impl NewCall {
     ///
     /// # Errors
     /// When a call may not begin like this.
-    pub fn open(opened: Opened, steps: &[Step], at: Timestamp, session: SessionUse) -> Result<Self, IllegalStep> {
+    pub fn open(
+        opened: Opened,
+        steps: &[Step],
+        at: Timestamp,
+        session: SessionUse,
+    ) -> Result<Self, IllegalStep> {
         let steps: Vec<(Step, Timestamp)> = steps.iter().map(|step| (step.clone(), at)).collect();
         Self::open_at(opened, &steps, session)
     }
@@ -113,7 +118,12 @@ impl Change {
     ///
     /// # Errors
     /// When the step is not allowed where the call stands.
-    pub fn step(seen: &Invocation, by: &PrincipalId, step: &Step, at: Timestamp) -> Result<Self, IllegalStep> {
+    pub fn step(
+        seen: &Invocation,
+        by: &PrincipalId,
+        step: &Step,
+        at: Timestamp,
+    ) -> Result<Self, IllegalStep> {
         let next = seen.apply(by, step, at)?;
         let draft = draft(&next, None, by, step, at);
         Ok(Self { next, draft, seen: seen.revision })
@@ -197,7 +207,9 @@ fn draft(
         Step::Rejected { reason } => body.reason = Some(reason),
         Step::Started { attempt, worker } => (body.attempt, body.worker) = (Some(attempt), Some(worker)),
         Step::OutputAppended { chunk } => body.chunk = Some(chunk),
-        Step::Completed { output, cost_micros } => (body.output, body.cost_micros) = (Some(output), cost_micros),
+        Step::Completed { output, cost_micros } => {
+            (body.output, body.cost_micros) = (Some(output), cost_micros)
+        }
         Step::Failed { error } | Step::InDoubt { error } => body.error = Some(error),
         Step::Expired => {}
         Step::LateResult { attempt, output, error } => {
@@ -212,7 +224,8 @@ fn draft(
         actor: by.clone(),
         at,
         // A body has only string keys and JSON inside, so it always has a JSON form.
-        data: JsonText::from_serialize(&body).unwrap_or_else(|_| JsonText::from_value(&serde_json::Value::Null)),
+        data: JsonText::from_serialize(&body)
+            .unwrap_or_else(|_| JsonText::from_value(&serde_json::Value::Null)),
     }
 }
 

@@ -239,7 +239,9 @@ impl Anchor {
     /// Whether the anchor is as it was written and follows `prev`.
     #[must_use]
     pub fn is_intact(&self, seq: i64, prev: ChainHash) -> bool {
-        self.seq == seq && self.prev == prev && Self::digest(self.seq, self.at, &self.heads, self.prev) == self.hash
+        self.seq == seq
+            && self.prev == prev
+            && Self::digest(self.seq, self.at, &self.heads, self.prev) == self.hash
     }
 
     fn digest(seq: i64, at: Timestamp, heads: &[(SessionId, ChainHead)], prev: ChainHash) -> ChainHash {
@@ -318,7 +320,8 @@ mod tests {
     fn anchors_cover_their_heads() {
         let head = draft("{}").seal(ChainHead::EMPTY).head();
         let session = SessionId::from_uuid(uuid::Uuid::from_u128(1));
-        let mut anchor = Anchor::seal(1, Timestamp::from_micros(5), vec![(session, head)], ChainHash::GENESIS);
+        let mut anchor =
+            Anchor::seal(1, Timestamp::from_micros(5), vec![(session, head)], ChainHash::GENESIS);
         assert!(anchor.is_intact(1, ChainHash::GENESIS));
         assert_eq!(Anchor::heads_from_bytes(&anchor.heads_bytes()), anchor.heads);
         anchor.heads.clear();

@@ -144,7 +144,7 @@ pub struct Opened {
     /// The key a repeat is known by, with the digest of the body it came with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<IdempotencyKey>,
-    /// SHA-256 over the request, in hexadecimal.
+    /// SHA-256 over the request, in hexadecimal; empty without a key.
     pub request_digest: String,
     /// The policy rule that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -370,7 +370,9 @@ impl Invocation {
         self.status = status;
         self.revision += 1;
         match step {
-            Step::NeedsApproval { deadline, .. } | Step::Waiting { deadline, .. } => self.due_at = Some(*deadline),
+            Step::NeedsApproval { deadline, .. } | Step::Waiting { deadline, .. } => {
+                self.due_at = Some(*deadline)
+            }
             Step::Approved { reason } => {
                 self.approval = Approval::Approved;
                 self.decided_by = Some(by.clone());
@@ -438,11 +440,15 @@ const fn next_status(status: Status, approval: Approval, step: &Step) -> Option<
         // Policy, input or limits may refuse an approved call when it is dispatched.
         (Status::Pending, Approval::Approved, Step::Failed { .. }) => Some(Status::Failed),
 
-        (Status::Running, _, Step::Started { .. } | Step::OutputAppended { .. } | Step::CancelRequested { .. }) => {
-            Some(Status::Running)
-        }
+        (
+            Status::Running,
+            _,
+            Step::Started { .. } | Step::OutputAppended { .. } | Step::CancelRequested { .. },
+        ) => Some(Status::Running),
         (Status::Running, _, Step::Waiting { .. }) => Some(Status::Waiting),
-        (Status::Running | Status::Waiting | Status::InDoubt, _, Step::Completed { .. }) => Some(Status::Completed),
+        (Status::Running | Status::Waiting | Status::InDoubt, _, Step::Completed { .. }) => {
+            Some(Status::Completed)
+        }
         (Status::Running | Status::Waiting | Status::InDoubt, _, Step::Failed { .. }) => Some(Status::Failed),
         (Status::Running | Status::Waiting, _, Step::Cancelled { .. }) => Some(Status::Cancelled),
         (Status::Running | Status::Waiting, _, Step::InDoubt { .. }) => Some(Status::InDoubt),
@@ -452,8 +458,13 @@ const fn next_status(status: Status, approval: Approval, step: &Step) -> Option<
 
         // What comes too late is kept and changes nothing.
         (
-            Status::Completed | Status::Failed | Status::Rejected | Status::Cancelled | Status::Expired
-            | Status::InDoubt | Status::Running,
+            Status::Completed
+            | Status::Failed
+            | Status::Rejected
+            | Status::Cancelled
+            | Status::Expired
+            | Status::InDoubt
+            | Status::Running,
             _,
             Step::LateResult { .. },
         ) => Some(status),

@@ -35,7 +35,8 @@ fn any_step() -> impl Strategy<Value = Step> {
         Just(Step::NeedsApproval { reason: "r".into(), deadline }),
         Just(Step::Approved { reason: None }),
         Just(Step::Rejected { reason: "no".into() }),
-        (1u32..4).prop_map(|attempt| Step::Started { attempt, worker: WorkerId::from_uuid(uuid::Uuid::nil()) }),
+        (1u32..4)
+            .prop_map(|attempt| Step::Started { attempt, worker: WorkerId::from_uuid(uuid::Uuid::nil()) }),
         Just(Step::OutputAppended { chunk: output() }),
         Just(Step::Waiting { reason: "w".into(), deadline }),
         Just(Step::Completed { output: output(), cost_micros: Some(5) }),
@@ -127,7 +128,8 @@ fn the_table_of_moves_is_the_documented_one() {
             (row.status, row.approval) = (status, approval);
             for step in &steps {
                 if let Ok(next) = row.apply(&by, step, at) {
-                    let line = format!("{} + {} = {}", status.as_str(), step.kind().as_str(), next.status.as_str());
+                    let line =
+                        format!("{} + {} = {}", status.as_str(), step.kind().as_str(), next.status.as_str());
                     if !seen.contains(&line) {
                         seen.push(line);
                     }

@@ -3,20 +3,20 @@
 //! No database, no HTTP, no policy engine: those are ports here and adapters elsewhere. The one way to run a tool is
 //! [`Runner::execute`](runner::Runner::execute).
 
-pub mod id;
-pub mod time;
-pub mod json;
-pub mod error;
 pub mod actor;
-pub mod contract;
-pub mod redaction;
-pub mod event;
-pub mod invocation;
-pub mod change;
-pub mod failpoint;
-pub mod port;
 pub mod catalog;
+pub mod change;
+pub mod contract;
+pub mod error;
+pub mod event;
+pub mod failpoint;
+pub mod id;
+pub mod invocation;
+pub mod json;
+pub mod port;
+pub mod redaction;
 pub mod runner;
+pub mod time;
 
 pub use actor::{AccessRules, Actor};
 pub use catalog::{BoundTool, Catalog};

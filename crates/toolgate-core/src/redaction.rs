@@ -132,7 +132,11 @@ mod tests {
     fn only_named_fields_stay() {
         check(&["a"], json!({"a": {"x": 1}, "b": 2}), json!({"a": {"x": 1}}));
         check(&["a.x"], json!({"a": {"x": 1, "y": 2}, "b": 2}), json!({"a": {"x": 1}}));
-        check(&["rows.*.n"], json!({"rows": [{"n": 1, "s": 2}, {"s": 3}, 4]}), json!({"rows": [{"n": 1}, {}]}));
+        check(
+            &["rows.*.n"],
+            json!({"rows": [{"n": 1, "s": 2}, {"s": 3}, 4]}),
+            json!({"rows": [{"n": 1}, {}]}),
+        );
         check(&["a.x"], json!({"a": "plain"}), json!({}));
         check(&["*"], json!("anything"), json!("anything"));
         check(&["*.x"], json!({"a": {"x": 1, "y": 2}}), json!({"a": {"x": 1}}));

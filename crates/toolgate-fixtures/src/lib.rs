@@ -13,5 +13,8 @@ use toolgate_native::Plugin;
 /// All of them.
 #[must_use]
 pub fn plugin() -> Plugin {
-    Plugin { id: "fixture", tools: [effect::tools(), slow::tools(), misbehave::tools()].into_iter().flatten().collect() }
+    Plugin {
+        id: "fixture",
+        tools: [effect::tools(), slow::tools(), misbehave::tools()].into_iter().flatten().collect(),
+    }
 }

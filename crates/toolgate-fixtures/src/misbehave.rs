@@ -55,7 +55,9 @@ impl Tool for Misbehave {
         let mut output = Output { shown: 1, withheld: "not for anyone's eyes".to_owned(), filler: None };
         match input.how {
             Wrong::Nothing => {}
-            Wrong::Fail => return Err(ToolFailure::failed("it was asked to fail").hint("ask for nothing wrong")),
+            Wrong::Fail => {
+                return Err(ToolFailure::failed("it was asked to fail").hint("ask for nothing wrong"));
+            }
             #[allow(clippy::panic, reason = "this is what the tool is for")]
             Wrong::Panic => panic!("it was asked to panic"),
             Wrong::BreakSchema => output.shown = -1,

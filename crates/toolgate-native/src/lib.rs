@@ -200,7 +200,12 @@ impl Promise {
     /// How people see one part of the output.
     #[must_use]
     pub fn section(mut self, key: &str, label: &str, kind: SectionKind) -> Self {
-        self.sections.push(OutputSection { key: key.to_owned(), label: label.to_owned(), kind, config: None });
+        self.sections.push(OutputSection {
+            key: key.to_owned(),
+            label: label.to_owned(),
+            kind,
+            config: None,
+        });
         self
     }
 
@@ -368,7 +373,8 @@ impl<T: Tool> Executor for Typed<T> {
     async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure> {
         let (input, context) = call.into_parts();
         // The schema came from the same type, so what it let through fits, except for what no schema can say.
-        let input = serde_json::from_value(input).map_err(|_| ToolFailure::failed("the input could not be read"))?;
+        let input =
+            serde_json::from_value(input).map_err(|_| ToolFailure::failed("the input could not be read"))?;
         let output = self.tool.run(input, &context).await?;
         serde_json::to_value(output).map_err(|_| ToolFailure::failed("the result has no JSON form"))
     }

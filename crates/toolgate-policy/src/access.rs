@@ -122,7 +122,11 @@ mod tests {
             [("agent:a", "user:u", true), ("user:a", "user:u", false), ("agent:a", "agent:b", false)]
         {
             let caller = Actor { subject: Some(subject.parse().unwrap()), ..actor(principal, &[]) };
-            assert_eq!(AccessAuthorizer.authorize(&caller, &plain).is_ok(), fine, "{principal} for {subject}");
+            assert_eq!(
+                AccessAuthorizer.authorize(&caller, &plain).is_ok(),
+                fine,
+                "{principal} for {subject}"
+            );
         }
     }
 

@@ -103,8 +103,11 @@ impl Limiter for LocalLimiter {
         let Some((most, taken)) = &limits.concurrency else { return Ok(Permit::free()) };
         if taken.fetch_add(1, Ordering::AcqRel) >= *most {
             taken.fetch_sub(1, Ordering::AcqRel);
-            return Err(CallError::new(ErrorCode::BudgetExceeded, format!("{most} calls of this tool run already"))
-                .hint("try again when one has ended"));
+            return Err(CallError::new(
+                ErrorCode::BudgetExceeded,
+                format!("{most} calls of this tool run already"),
+            )
+            .hint("try again when one has ended"));
         }
         Ok(Permit::holding(Place(Arc::clone(taken))))
     }
@@ -153,7 +156,10 @@ mod tests {
         let limiter = LocalLimiter::new(None);
         let one_at_a_time = tool(json!({"concurrency": 1}));
         let held = limiter.admit(&actor("user:a"), &one_at_a_time).unwrap();
-        assert_eq!(limiter.admit(&actor("user:b"), &one_at_a_time).unwrap_err().code, ErrorCode::BudgetExceeded);
+        assert_eq!(
+            limiter.admit(&actor("user:b"), &one_at_a_time).unwrap_err().code,
+            ErrorCode::BudgetExceeded
+        );
         drop(held);
         assert!(limiter.admit(&actor("user:b"), &one_at_a_time).is_ok());
     }
@@ -162,6 +168,9 @@ mod tests {
     fn a_principal_has_one_rate_over_all_tools() {
         let limiter = LocalLimiter::new(NonZeroU32::new(1));
         assert!(limiter.admit(&actor("user:a"), &tool(json!({}))).is_ok());
-        assert_eq!(limiter.admit(&actor("user:a"), &tool(json!({}))).unwrap_err().code, ErrorCode::RateLimited);
+        assert_eq!(
+            limiter.admit(&actor("user:a"), &tool(json!({}))).unwrap_err().code,
+            ErrorCode::RateLimited
+        );
     }
 }

@@ -77,7 +77,11 @@ impl Default for RulePolicy {
         Self {
             rules: vec![
                 rule("default: reads run", RuleDecision::Allow, &[Effect::Read]),
-                rule("default: changes ask a person", RuleDecision::Ask, &[Effect::Mutate, Effect::Destructive]),
+                rule(
+                    "default: changes ask a person",
+                    RuleDecision::Ask,
+                    &[Effect::Mutate, Effect::Destructive],
+                ),
             ],
         }
     }
@@ -114,15 +118,13 @@ impl RulePolicy {
 
 impl Policy for RulePolicy {
     fn decide(&self, actor: &Actor, tool: &ToolContract) -> Decision {
-        let strictest = self
-            .rules
-            .iter()
-            .filter(|rule| rule.matches(actor, tool))
-            .max_by_key(|rule| match rule.decision {
+        let strictest = self.rules.iter().filter(|rule| rule.matches(actor, tool)).max_by_key(|rule| {
+            match rule.decision {
                 RuleDecision::Allow => 0,
                 RuleDecision::Ask => 1,
                 RuleDecision::Deny => 2,
-            });
+            }
+        });
         let Some(rule) = strictest else {
             return Decision {
                 verdict: Verdict::Deny,

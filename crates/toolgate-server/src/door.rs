@@ -42,11 +42,8 @@ fn check(hosts: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), ApiErro
             .hint("name it with `--allow-host` if it is yours"));
     }
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-    let same_site = origin
-        .to_str()
-        .ok()
-        .and_then(|origin| origin.split_once("://"))
-        .is_some_and(|(_, site)| {
+    let same_site =
+        origin.to_str().ok().and_then(|origin| origin.split_once("://")).is_some_and(|(_, site)| {
             let here = headers.get(header::HOST).and_then(|value| value.to_str().ok());
             here.is_some_and(|here| site.eq_ignore_ascii_case(here))
                 || hosts.iter().any(|host| without_port(site).eq_ignore_ascii_case(host))
@@ -84,7 +81,9 @@ mod tests {
 
     #[test]
     fn only_our_own_hosts_are_answered() {
-        for good in ["localhost", "LOCALHOST:8787", "127.0.0.1:8787", "[::1]:8787", "[::1]", "gate.example:443"] {
+        for good in
+            ["localhost", "LOCALHOST:8787", "127.0.0.1:8787", "[::1]:8787", "[::1]", "gate.example:443"]
+        {
             assert!(check_host(good), "{good}");
         }
         for bad in ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "gate.example.evil", ""] {

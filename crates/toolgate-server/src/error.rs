@@ -20,14 +20,24 @@ impl ApiError {
     pub(crate) fn door(code: DoorCode, message: impl Into<String>) -> Self {
         Self {
             status: StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-            error: ErrorView { code: code.as_str().to_owned(), message: message.into(), hint: None, details: None },
+            error: ErrorView {
+                code: code.as_str().to_owned(),
+                message: message.into(),
+                hint: None,
+                details: None,
+            },
         }
     }
 
     pub(crate) fn call(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             status: call_status(code),
-            error: ErrorView { code: code.as_str().to_owned(), message: message.into(), hint: None, details: None },
+            error: ErrorView {
+                code: code.as_str().to_owned(),
+                message: message.into(),
+                hint: None,
+                details: None,
+            },
         }
     }
 
@@ -47,7 +57,9 @@ impl IntoResponse for ApiError {
         let code = self.status;
         let mut response = (self.status, Json(ErrorBody { error: self.error })).into_response();
         if code == StatusCode::UNAUTHORIZED {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
         }
         if code == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
@@ -65,13 +77,15 @@ impl From<AppError> for ApiError {
             AppError::Conflict { message } => Self::door(DoorCode::Conflict, message),
             AppError::Run(RunError::UnknownSession(_)) => Self::door(DoorCode::NotFound, cause.to_string())
                 .hint("leave `session_id` out, or make one with `POST /api/v1/sessions`"),
-            AppError::Run(RunError::KeyReused { first }) => {
-                Self::call(ErrorCode::IdempotencyConflict, "this idempotency key came with another body before")
-                    .hint("use a new key for a new call, or send the first body again")
-                    .details(serde_json::json!({ "first_call_id": first.to_string() }))
-            }
+            AppError::Run(RunError::KeyReused { first }) => Self::call(
+                ErrorCode::IdempotencyConflict,
+                "this idempotency key came with another body before",
+            )
+            .hint("use a new key for a new call, or send the first body again")
+            .details(serde_json::json!({ "first_call_id": first.to_string() })),
             AppError::Run(RunError::Draining) => {
-                Self::door(DoorCode::ShuttingDown, "the server is shutting down").hint("try again in a moment")
+                Self::door(DoorCode::ShuttingDown, "the server is shutting down")
+                    .hint("try again in a moment")
             }
             AppError::Run(RunError::Store(StoreError::Conflict)) => {
                 Self::door(DoorCode::Conflict, "it changed in the meantime").hint("look again, then decide")
@@ -118,7 +132,9 @@ pub(crate) const fn call_status(code: ErrorCode) -> StatusCode {
         ErrorCode::Validation | ErrorCode::Execution => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::RateLimited | ErrorCode::BudgetExceeded => StatusCode::TOO_MANY_REQUESTS,
         ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
-        ErrorCode::ResultTooLarge | ErrorCode::OutputInvalid | ErrorCode::RedactionFailed => StatusCode::BAD_GATEWAY,
+        ErrorCode::ResultTooLarge | ErrorCode::OutputInvalid | ErrorCode::RedactionFailed => {
+            StatusCode::BAD_GATEWAY
+        }
         ErrorCode::IdempotencyConflict
         | ErrorCode::Cancelled
         | ErrorCode::Rejected

@@ -74,7 +74,9 @@ fn is_json(content_type: Option<&header::HeaderValue>) -> bool {
     let text = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = text.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/json")
-        || (essence.len() > 17 && essence.to_ascii_lowercase().starts_with("application/") && essence.ends_with("+json"))
+        || (essence.len() > 17
+            && essence.to_ascii_lowercase().starts_with("application/")
+            && essence.ends_with("+json"))
 }
 
 async fn read(request: Request, state: &ServerState) -> Result<Bytes, ApiError> {
@@ -105,7 +107,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
             // Serde's text repeats values; only the names of fields may go back.
             let text = cause.to_string();
             let named = text.starts_with("unknown field") || text.starts_with("missing field");
-            let what = if named && text.len() < 200 { text } else { format!("it has the wrong shape at {place}") };
+            let what =
+                if named && text.len() < 200 { text } else { format!("it has the wrong shape at {place}") };
             return ApiError::door(DoorCode::BadRequest, format!("the body can't be used: {what}"))
                 .hint("see /api/v1/openapi.json for its shape");
         }

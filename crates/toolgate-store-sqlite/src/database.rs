@@ -103,7 +103,8 @@ impl Database {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
-        let writer = self.writer.as_ref().ok_or_else(|| StoreError::Refused("the store is open read-only".into()))?;
+        let writer =
+            self.writer.as_ref().ok_or_else(|| StoreError::Refused("the store is open read-only".into()))?;
         writer.write(commit, work).await
     }
 

@@ -39,7 +39,8 @@ impl InvocationStore for SqliteStore {
         let (tenant, id) = (tenant.to_string(), id.to_string());
         self.database
             .read(move |connection| {
-                let sql = format!("SELECT {INVOCATION_COLUMNS} FROM invocations WHERE id = ?1 AND tenant_id = ?2");
+                let sql =
+                    format!("SELECT {INVOCATION_COLUMNS} FROM invocations WHERE id = ?1 AND tenant_id = ?2");
                 row::first(connection, &sql, &[&id, &tenant], row::invocation)
             })
             .await
@@ -131,7 +132,8 @@ impl InvocationStore for SqliteStore {
 fn begin(connection: &Connection, call: NewCall) -> Result<Begun, Fault> {
     let opened = &call.invocation().opened;
     if let Some(key) = &opened.idempotency_key {
-        let texts = [opened.tenant.to_string(), opened.actor.to_string(), opened.tool.to_string(), key.to_string()];
+        let texts =
+            [opened.tenant.to_string(), opened.actor.to_string(), opened.tool.to_string(), key.to_string()];
         if let Some(first) = by_key(connection, &texts)? {
             return Ok(if first.id() == opened.id { Begun::Fresh(first) } else { Begun::Repeat(first) });
         }
@@ -144,7 +146,8 @@ fn begin(connection: &Connection, call: NewCall) -> Result<Begun, Fault> {
                 "INSERT INTO sessions (id, tenant_id, owner, created_at) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (id) DO NOTHING",
             )?;
-            let (tenant, owner, at) = (opened.tenant.as_str(), opened.actor.as_str(), opened.created_at.as_micros());
+            let (tenant, owner, at) =
+                (opened.tenant.as_str(), opened.actor.as_str(), opened.created_at.as_micros());
             if insert.execute(params![session, tenant, owner, at])? == 0 {
                 // The session has the call's own number: an earlier try got through and its answer was lost.
                 return by_id(connection, opened.id)?.map(Begun::Fresh).ok_or(StoreError::NotFound.into());
@@ -292,7 +295,8 @@ fn check_session(
     owner: Option<&PrincipalId>,
 ) -> Result<(), Fault> {
     let sql = "SELECT owner FROM sessions WHERE id = ?1 AND tenant_id = ?2";
-    let found: Option<String> = row::first(connection, sql, &[&session, &tenant.as_str()], |row| Ok(row.get(0)?))?;
+    let found: Option<String> =
+        row::first(connection, sql, &[&session, &tenant.as_str()], |row| Ok(row.get(0)?))?;
     match (found, owner) {
         (Some(_), None) => Ok(()),
         (Some(found), Some(owner)) if found == owner.as_str() => Ok(()),
@@ -355,7 +359,11 @@ fn list_query(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> (Stri
 }
 
 fn error_text(invocation: &Invocation) -> Result<Option<String>, Fault> {
-    invocation.error.as_ref().map(|error| serde_json::to_string(error).map_err(|_| row::damaged("error"))).transpose()
+    invocation
+        .error
+        .as_ref()
+        .map(|error| serde_json::to_string(error).map_err(|_| row::damaged("error")))
+        .transpose()
 }
 
 /// The session of a stored text, for callers in this crate.

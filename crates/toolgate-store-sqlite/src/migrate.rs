@@ -19,7 +19,9 @@ pub(crate) fn run(connection: &mut Connection) -> Result<(), StoreError> {
         .query_row("SELECT coalesce(max(version), 0) FROM schema_migrations", [], |row| row.get(0))
         .map_err(StoreError::unavailable)?;
     if newest > MIGRATIONS.last().map_or(0, |(version, ..)| *version) {
-        return Err(StoreError::Refused(format!("the data is of a newer program (version {newest}); upgrade first")));
+        return Err(StoreError::Refused(format!(
+            "the data is of a newer program (version {newest}); upgrade first"
+        )));
     }
     for (version, name, text) in MIGRATIONS {
         apply(connection, *version, name, text)?;
@@ -36,12 +38,15 @@ fn apply(connection: &mut Connection, version: i64, name: &str, text: &str) -> R
     match applied {
         Some(known) if known == checksum => return Ok(()),
         Some(_) => {
-            return Err(StoreError::Refused(format!("migration {version} ({name}) was changed after it was applied")));
+            return Err(StoreError::Refused(format!(
+                "migration {version} ({name}) was changed after it was applied"
+            )));
         }
         None => {}
     }
-    let transaction =
-        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(StoreError::unavailable)?;
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(StoreError::unavailable)?;
     transaction.execute_batch(text).map_err(StoreError::unavailable)?;
     transaction
         .execute(

@@ -33,11 +33,16 @@ impl PrincipalStore for SqliteStore {
             .await
     }
 
-    async fn principal(&self, tenant: &TenantId, principal: &PrincipalId) -> Result<Option<Actor>, StoreError> {
+    async fn principal(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+    ) -> Result<Option<Actor>, StoreError> {
         let (tenant, principal) = (tenant.to_string(), principal.to_string());
         self.database
             .read(move |connection| {
-                let sql = "SELECT tenant_id, id, rules, NULL FROM principals WHERE tenant_id = ?1 AND id = ?2";
+                let sql =
+                    "SELECT tenant_id, id, rules, NULL FROM principals WHERE tenant_id = ?1 AND id = ?2";
                 row::first(connection, sql, &[&tenant, &principal], actor)
             })
             .await
@@ -73,7 +78,9 @@ impl PrincipalStore for SqliteStore {
 
     async fn any_key(&self) -> Result<bool, StoreError> {
         self.database
-            .read(|connection| Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM api_keys)", [], |r| r.get(0))?))
+            .read(|connection| {
+                Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM api_keys)", [], |r| r.get(0))?)
+            })
             .await
     }
 
@@ -93,6 +100,13 @@ fn actor(row: &Row<'_>) -> Result<Actor, Fault> {
     let mut cells = Cells { row, next: 0 };
     let tenant = cells.parse("tenant")?;
     let principal = cells.parse("principal")?;
-    let rules: Vec<String> = serde_json::from_str(&cells.get::<String>()?).map_err(|_| row::damaged("rule list"))?;
-    Ok(Actor { tenant, principal, subject: None, rules: AccessRules::new(rules), key: cells.parse_opt("key")? })
+    let rules: Vec<String> =
+        serde_json::from_str(&cells.get::<String>()?).map_err(|_| row::damaged("rule list"))?;
+    Ok(Actor {
+        tenant,
+        principal,
+        subject: None,
+        rules: AccessRules::new(rules),
+        key: cells.parse_opt("key")?,
+    })
 }

@@ -36,7 +36,8 @@ impl SessionStore for SqliteStore {
         let tenant = tenant.to_string();
         self.database
             .read(move |connection| {
-                let sql = "SELECT id, tenant_id, owner, created_at FROM sessions WHERE id = ?1 AND tenant_id = ?2";
+                let sql =
+                    "SELECT id, tenant_id, owner, created_at FROM sessions WHERE id = ?1 AND tenant_id = ?2";
                 row::first(connection, sql, &[&id.to_string(), &tenant], |row| {
                     let mut cells = Cells { row, next: 0 };
                     Ok(Session {
@@ -64,7 +65,11 @@ impl SessionStore for SqliteStore {
 
 #[async_trait]
 impl AuditStore for SqliteStore {
-    async fn sessions_after(&self, after: Option<SessionId>, limit: u32) -> Result<Vec<SessionId>, StoreError> {
+    async fn sessions_after(
+        &self,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Vec<SessionId>, StoreError> {
         let after = after.map_or_else(String::new, |id| id.to_string());
         self.database
             .read(move |connection| {
@@ -82,7 +87,9 @@ impl AuditStore for SqliteStore {
         let after = after.map_or_else(String::new, |id| id.to_string());
         self.database
             .read(move |connection| {
-                let sql = format!("SELECT {INVOCATION_COLUMNS} FROM invocations WHERE id > ?1 ORDER BY id LIMIT ?2");
+                let sql = format!(
+                    "SELECT {INVOCATION_COLUMNS} FROM invocations WHERE id > ?1 ORDER BY id LIMIT ?2"
+                );
                 row::all(connection, &sql, &[&after, &limit], row::invocation)
             })
             .await
@@ -120,7 +127,8 @@ impl AuditStore for SqliteStore {
                 )?;
                 let (seq, prev, watermark) = last.unwrap_or((0, ChainHash::GENESIS, 0));
                 // One writer gives event ids in order of commit, so "after the watermark" misses nothing.
-                let sql = "WITH fresh AS (SELECT id, session_id FROM events WHERE id > ?1 ORDER BY id LIMIT ?2)
+                let sql =
+                    "WITH fresh AS (SELECT id, session_id FROM events WHERE id > ?1 ORDER BY id LIMIT ?2)
                      SELECT e.session_id, e.seq, e.hash, (SELECT max(id) FROM fresh) FROM events e
                      WHERE (e.session_id, e.seq) IN
                          (SELECT session_id, max(seq) FROM events

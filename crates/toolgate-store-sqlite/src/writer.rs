@@ -107,7 +107,10 @@ where
     }
 }
 
-fn in_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+fn in_savepoint<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     connection.prepare_cached("SAVEPOINT job")?.execute([])?;
     let result = work(connection);
     if result.is_err() {

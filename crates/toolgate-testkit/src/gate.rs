@@ -55,12 +55,18 @@ impl Gate {
         let patience = Instant::now() + Duration::from_secs(60);
         loop {
             let log = self.log();
-            let port = log.split("listens on http://127.0.0.1:").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+            let port = log
+                .split("listens on http://127.0.0.1:")
+                .nth(1)
+                .and_then(|rest| rest.lines().next()?.parse().ok());
             if let Some(port) = port {
                 return port;
             }
             let ended = self.child.try_wait().expect("the gate's state");
-            assert!(ended.is_none() && Instant::now() < patience, "the gate did not listen: {ended:?}\n{log}");
+            assert!(
+                ended.is_none() && Instant::now() < patience,
+                "the gate did not listen: {ended:?}\n{log}"
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }

@@ -55,7 +55,10 @@ async fn traces_metrics_and_logs_tell_of_a_call_and_keep_secrets() {
     assert_eq!(status, 404);
     let (_, metrics) = gate.get("/metrics").await;
     let metrics = metrics.as_str().unwrap();
-    assert!(metrics.contains(r#"toolgate_calls_total{tool="core__get_current_time",status="completed"} 1"#), "{metrics}");
+    assert!(
+        metrics.contains(r#"toolgate_calls_total{tool="core__get_current_time",status="completed"} 1"#),
+        "{metrics}"
+    );
     assert!(metrics.contains("toolgate_gate_seconds_bucket"), "{metrics}");
     assert!(!metrics.contains("planted_name"), "a name a caller made up is no label");
     assert!(gate.stop().await.success());
@@ -65,7 +68,11 @@ async fn traces_metrics_and_logs_tell_of_a_call_and_keep_secrets() {
     assert!(contains(&traces, "execute_tool core__get_current_time"));
     assert!(contains(&traces, "gen_ai.tool.name"));
     let log = gate.log();
-    assert!(log.lines().filter(|line| line.starts_with('{')).all(|line| serde_json::from_str::<Value>(line).is_ok()));
+    assert!(
+        log.lines()
+            .filter(|line| line.starts_with('{'))
+            .all(|line| serde_json::from_str::<Value>(line).is_ok())
+    );
     assert!(log.lines().any(|line| line.starts_with('{')));
     assert!(!log.contains(ADMIN_KEY) && !contains(&traces, ADMIN_KEY), "the key is in no log and no trace");
 }
@@ -75,10 +82,14 @@ async fn stopping_lets_calls_finish() {
     let receiver = CountingReceiver::start().await;
     let mut gate = Gate::start(setup(Engine::Sqlite, &receiver).await).await;
     let url = format!("{}/api/v1/tools/fixture__slow_mutate/invoke", gate.url());
-    let request = gate.client().post(url).bearer_auth(ADMIN_KEY).json(&json!({ "input": { "milliseconds": 800 } }));
+    let request =
+        gate.client().post(url).bearer_auth(ADMIN_KEY).json(&json!({ "input": { "milliseconds": 800 } }));
     let call = tokio::spawn(request.send());
     while !gate.get("/api/v1/invocations?status=running").await.1["invocations"].is_array()
-        || gate.get("/api/v1/invocations?status=running").await.1["invocations"].as_array().unwrap().is_empty()
+        || gate.get("/api/v1/invocations?status=running").await.1["invocations"]
+            .as_array()
+            .unwrap()
+            .is_empty()
     {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -96,7 +107,8 @@ async fn the_first_start_shows_a_key_once() {
     let mut setup = setup(Engine::Sqlite, &receiver).await;
     setup.envs.push(("TOOLGATE_ADMIN_KEY".into(), String::new()));
     let mut gate = Gate::start(setup).await;
-    let key = gate.log().lines().find_map(|line| line.trim().starts_with("tgk_").then(|| line.trim().to_owned()));
+    let key =
+        gate.log().lines().find_map(|line| line.trim().starts_with("tgk_").then(|| line.trim().to_owned()));
     let key = key.expect("the first start shows a key");
     let me = gate.client().get(format!("{}/api/v1/me", gate.url())).bearer_auth(&key).send().await.unwrap();
     assert_eq!(me.status(), 200);

@@ -39,7 +39,13 @@ pub trait Policy: Send + Sync {
     fn decide(&self, actor: &Actor, tool: &ToolContract) -> Decision;
 
     /// Decides again on the validated arguments, if any rule reads them. It can only be stricter than `decided`.
-    fn decide_input(&self, _actor: &Actor, _tool: &ToolContract, _input: &Value, decided: &Decision) -> Decision {
+    fn decide_input(
+        &self,
+        _actor: &Actor,
+        _tool: &ToolContract,
+        _input: &Value,
+        decided: &Decision,
+    ) -> Decision {
         decided.clone()
     }
 }

@@ -6,7 +6,9 @@ use crate::actor::Actor;
 use crate::change::{Change, NewCall};
 use crate::contract::{ContractVersion, Effect, Egress};
 use crate::event::{Anchor, Event};
-use crate::id::{ApiKeyId, IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId};
+use crate::id::{
+    ApiKeyId, IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId,
+};
 use crate::invocation::{Invocation, Status};
 use crate::json::JsonText;
 use crate::time::Timestamp;
@@ -155,7 +157,11 @@ pub trait SessionStore: Send + Sync {
 #[async_trait]
 pub trait AuditStore: Send + Sync {
     /// Sessions that have events, after `after`, in order of id.
-    async fn sessions_after(&self, after: Option<SessionId>, limit: u32) -> Result<Vec<SessionId>, StoreError>;
+    async fn sessions_after(
+        &self,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Vec<SessionId>, StoreError>;
 
     /// Calls after `after` in order of id: for comparing rows with their events.
     async fn invocations_after(
@@ -231,7 +237,11 @@ pub trait PrincipalStore: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// A principal as it stands now, without a key; the subject is none.
-    async fn principal(&self, tenant: &TenantId, principal: &PrincipalId) -> Result<Option<Actor>, StoreError>;
+    async fn principal(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+    ) -> Result<Option<Actor>, StoreError>;
 
     /// Writes a key of a known principal; an unknown one answers [`StoreError::NotFound`], and the same key twice
     /// [`StoreError::Refused`].

@@ -126,7 +126,8 @@ fn parse(input: &CallInput) -> Result<Value, CallError> {
     match input {
         CallInput::Value(value) => Ok(value.clone()),
         CallInput::Text(text) => serde_json::from_str(text).map_err(|cause| {
-            let place = format!("the arguments are not JSON, at line {} column {}", cause.line(), cause.column());
+            let place =
+                format!("the arguments are not JSON, at line {} column {}", cause.line(), cause.column());
             CallError::new(ErrorCode::InvalidJson, place).hint("send one JSON object")
         }),
     }
@@ -135,10 +136,12 @@ fn parse(input: &CallInput) -> Result<Value, CallError> {
 fn validate_input(tool: &BoundTool, input: &Value) -> Result<(), CallError> {
     // Depth first: a validator recurses, and values from memory can be deeper than the stack.
     Bounds::INPUT.check(input).map_err(|broken| {
-        CallError::new(ErrorCode::Validation, format!("the input is too large: {broken}")).hint("send less at once")
+        CallError::new(ErrorCode::Validation, format!("the input is too large: {broken}"))
+            .hint("send less at once")
     })?;
     tool.input.validate(input).map_err(|violations| {
-        let first = violations.first().map_or_else(String::new, |v| format!(": {} {}", place(&v.path), v.message));
+        let first =
+            violations.first().map_or_else(String::new, |v| format!(": {} {}", place(&v.path), v.message));
         CallError::new(ErrorCode::Validation, format!("the input does not fit the tool's schema{first}"))
             .hint(format!("see `input_schema` of `{}`", tool.contract.id))
             .details(json!({ "violations": violations }))

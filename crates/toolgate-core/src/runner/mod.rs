@@ -135,7 +135,8 @@ impl Runner {
             return Err(RunError::Draining);
         }
         let until = Instant::now() + call.wait;
-        let digest = call.digest();
+        // Only a repeat is ever compared, and only a key makes a repeat.
+        let digest = call.idempotency_key.as_ref().map(|_| call.digest()).unwrap_or_default();
         let admitted = match self.admit(&call) {
             Ok(admitted) => admitted,
             Err(stopped) => return self.record_stop(&call, digest, *stopped).await,
@@ -205,10 +206,16 @@ impl Runner {
     }
 
     /// Writes down a call that was stopped before it ran. Its key stays free: the caller may mend and try again.
-    async fn record_stop(&self, call: &Call, digest: String, stopped: Stopped) -> Result<CallResult, RunError> {
-        let (effect, egress, idempotent) = stopped.tool.as_ref().map_or((Effect::Read, Egress::None, false), |tool| {
-            (tool.contract.effect, tool.contract.egress, tool.contract.idempotent)
-        });
+    async fn record_stop(
+        &self,
+        call: &Call,
+        digest: String,
+        stopped: Stopped,
+    ) -> Result<CallResult, RunError> {
+        let (effect, egress, idempotent) =
+            stopped.tool.as_ref().map_or((Effect::Read, Egress::None, false), |tool| {
+                (tool.contract.effect, tool.contract.egress, tool.contract.idempotent)
+            });
         let opened = Opened {
             tool: stopped.tool.as_ref().map_or_else(|| call.tool.clone(), |tool| tool.contract.id.clone()),
             tool_version: stopped.tool.as_ref().map(|tool| tool.version.clone()),

@@ -155,8 +155,13 @@ impl Recorder {
         let now = self.runner.0.clock.now();
         if let Some((opened, session)) = state.opening.clone() {
             let started = Step::Started { attempt: 1, worker: self.runner.0.worker };
-            let new = NewCall::open_at(opened, &[(started, began), (outcome, now)], session).map_err(illegal)?;
-            return self.begin(&mut state, new).await;
+            let steps = [(started, began), (outcome.clone(), now)];
+            let new = NewCall::open_at(opened, &steps, session).map_err(illegal)?;
+            match self.begin(&mut state, new).await? {
+                // An earlier `tool.started` got through and only its answer was lost: the outcome is still to come.
+                Recorded::Written(row) if !row.status.is_settled() => state.row = Some(row),
+                other => return Ok(other),
+            }
         }
         let mine = state.row.clone().ok_or(StoreError::NotFound)?;
         let row = self.finish_from(mine, &outcome).await?;
@@ -213,11 +218,15 @@ impl ProgressSink for Arc<Recorder> {
     async fn append(&self, chunk: JsonText) -> Result<(), ToolFailure> {
         let lost = |_| ToolFailure::failed("progress could not be recorded");
         if chunk.as_str().len() > MAX_CHUNK_BYTES {
-            return Err(ToolFailure::failed(format!("a part of the output is larger than {MAX_CHUNK_BYTES} bytes")));
+            return Err(ToolFailure::failed(format!(
+                "a part of the output is larger than {MAX_CHUNK_BYTES} bytes"
+            )));
         }
         let mut state = self.state.lock().await;
         if state.chunks >= MAX_CHUNKS {
-            return Err(ToolFailure::failed(format!("the tool reported progress more than {MAX_CHUNKS} times")));
+            return Err(ToolFailure::failed(format!(
+                "the tool reported progress more than {MAX_CHUNKS} times"
+            )));
         }
         state.chunks += 1;
         if matches!(self.start_locked(&mut state).await.map_err(lost)?, Recorded::Repeat(_)) {

@@ -45,7 +45,9 @@ impl Runner {
                 Ok(()) => handled += 1,
                 // Another worker was faster.
                 Err(StoreError::Conflict) => {}
-                Err(cause) => tracing::warn!(call = %id, error = %cause, "an overdue call could not be looked after"),
+                Err(cause) => {
+                    tracing::warn!(call = %id, error = %cause, "an overdue call could not be looked after")
+                }
             }
         }
         Ok(handled)
@@ -58,16 +60,21 @@ impl Runner {
                 self.redispatch(invocation);
                 Ok(())
             }
-            (Status::Pending | Status::Waiting, _) => self.step(&invocation, &by, &Step::Expired).await.map(drop),
+            (Status::Pending | Status::Waiting, _) => {
+                self.step(&invocation, &by, &Step::Expired).await.map(drop)
+            }
             (Status::Running, _) if !invocation.repeatable() => {
                 tracing::warn!(call = %invocation.id(), tool = %invocation.opened.tool, "a write's outcome is unknown");
-                let error = CallError::new(ErrorCode::InDoubt, "the server stopped while this write was under way")
-                    .hint("find out whether it happened, then settle it: done, failed or run again");
+                let error =
+                    CallError::new(ErrorCode::InDoubt, "the server stopped while this write was under way")
+                        .hint("find out whether it happened, then settle it: done, failed or run again");
                 self.step(&invocation, &by, &Step::InDoubt { error }).await.map(drop)
             }
             (Status::Running, _) if invocation.attempt >= self.0.settings.max_attempts => {
-                let error =
-                    CallError::new(ErrorCode::Execution, format!("it was cut off {} times", invocation.attempt));
+                let error = CallError::new(
+                    ErrorCode::Execution,
+                    format!("it was cut off {} times", invocation.attempt),
+                );
                 self.step(&invocation, &by, &Step::Failed { error }).await.map(drop)
             }
             (Status::Running, _) => {
@@ -96,7 +103,8 @@ impl Runner {
     pub async fn dispatch(&self, invocation: Invocation, wait: Duration) -> Result<CallResult, RunError> {
         let until = Instant::now() + wait;
         let opened = &invocation.opened;
-        let principal = self.0.store.principal(&opened.tenant, &opened.actor).await.map_err(RunError::Store)?;
+        let principal =
+            self.0.store.principal(&opened.tenant, &opened.actor).await.map_err(RunError::Store)?;
         let Some(mut actor) = principal else {
             let error = CallError::new(ErrorCode::AuthzDenied, "the caller no longer exists");
             return self.stop_dispatch(&invocation, error).await;
@@ -122,9 +130,12 @@ impl Runner {
             Err(stopped) => return self.stop_dispatch(&invocation, stopped.error).await,
         };
         // Invariant: what a person approved is what runs. Another contract is another call.
-        if invocation.approval == Approval::Approved && Some(&admitted.tool.version) != opened.tool_version.as_ref() {
-            let error = CallError::new(ErrorCode::PolicyDenied, "the tool changed after a person approved this call")
-                .hint("make the call again, to be decided on the tool as it is now");
+        if invocation.approval == Approval::Approved
+            && Some(&admitted.tool.version) != opened.tool_version.as_ref()
+        {
+            let error =
+                CallError::new(ErrorCode::PolicyDenied, "the tool changed after a person approved this call")
+                    .hint("make the call again, to be decided on the tool as it is now");
             return self.stop_dispatch(&invocation, error).await;
         }
         // Invariant: a rule that came to ask for a person in the meantime is obeyed.
@@ -249,7 +260,8 @@ impl Runner {
         let now = self.0.clock.now();
         let change = Change::step(seen, by, step, now).map_err(|_| StoreError::Conflict)?;
         // Approved and not yet begun: whoever finds it after this moment takes it up.
-        let change = if matches!(step, Step::Approved { .. }) { change.due(now.plus(TAKE_UP)) } else { change };
+        let change =
+            if matches!(step, Step::Approved { .. }) { change.due(now.plus(TAKE_UP)) } else { change };
         let row = self.0.store.advance(change).await?;
         self.announce(&row);
         Ok(row)

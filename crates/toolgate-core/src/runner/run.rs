@@ -64,8 +64,13 @@ impl Runner {
         tool.contract.effect != Effect::Read || wait < LATE_START * 2
     }
 
-    pub(super) async fn run(self, ready: Ready, accepted: Option<AcceptedSender>) -> Result<CallResult, RunError> {
-        let Ready { id, session, actor, tool, input, connection, rule, permit, recorder, start_first } = ready;
+    pub(super) async fn run(
+        self,
+        ready: Ready,
+        accepted: Option<AcceptedSender>,
+    ) -> Result<CallResult, RunError> {
+        let Ready { id, session, actor, tool, input, connection, rule, permit, recorder, start_first } =
+            ready;
         let mut accepted = accepted;
         let began_at = self.0.clock.now();
         // However this ends, the call's lease is renewed no longer: what is not settled then is found by the sweep.
@@ -76,7 +81,8 @@ impl Runner {
             Ok(capabilities) => capabilities,
             Err(missing) => {
                 let message = format!("this server has no {missing:?} for tools").to_lowercase();
-                return finish(&recorder, failed(ErrorCode::Execution, message), began_at, Duration::ZERO).await;
+                return finish(&recorder, failed(ErrorCode::Execution, message), began_at, Duration::ZERO)
+                    .await;
             }
         };
 
@@ -89,8 +95,13 @@ impl Runner {
                     let late = row.due_at.is_some_and(|due| self.0.clock.now() >= due);
                     if late && !tool.contract.repeatable() {
                         let message = "it could not be begun in time, so it did not run";
-                        return finish(&recorder, failed(ErrorCode::Execution, message), began_at, Duration::ZERO)
-                            .await;
+                        return finish(
+                            &recorder,
+                            failed(ErrorCode::Execution, message),
+                            began_at,
+                            Duration::ZERO,
+                        )
+                        .await;
                     }
                     announce(&mut accepted, row);
                 }
@@ -135,7 +146,9 @@ impl Runner {
                     Ok(Recorded::Repeat(first)) => return recorder.answer_repeat(&first),
                     Ok(Recorded::Written(_)) => {}
                     // The outcome will be written whole; only the head start is lost.
-                    Err(cause) => tracing::warn!(call = %id, error = %cause, "a slow read could not be announced"),
+                    Err(cause) => {
+                        tracing::warn!(call = %id, error = %cause, "a slow read could not be announced")
+                    }
                 }
                 ended
             }
@@ -167,7 +180,10 @@ impl Runner {
             ),
             Ended::Abandoned if tool.contract.repeatable() => Step::Cancelled { reason: None },
             Ended::Abandoned => Step::InDoubt {
-                error: CallError::new(ErrorCode::Cancelled, "it was cancelled while its effect was under way"),
+                error: CallError::new(
+                    ErrorCode::Cancelled,
+                    "it was cancelled while its effect was under way",
+                ),
             },
         };
         finish(&recorder, outcome, began_at, tool_time).await
@@ -201,9 +217,12 @@ fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64, cost_micros: Optio
     }
     if let Err(violations) = tool.output.validate(&value) {
         return Step::Failed {
-            error: CallError::new(ErrorCode::OutputInvalid, "the tool's result does not fit its own output schema")
-                .hint("this is a fault of the tool; its effect, if any, has happened")
-                .details(json!({ "violations": violations })),
+            error: CallError::new(
+                ErrorCode::OutputInvalid,
+                "the tool's result does not fit its own output schema",
+            )
+            .hint("this is a fault of the tool; its effect, if any, has happened")
+            .details(json!({ "violations": violations })),
         };
     }
     let Ok(value) = tool.redactor.redact(value) else {
@@ -215,8 +234,11 @@ fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64, cost_micros: Optio
     let output = JsonText::from_value(&value);
     if output.as_str().len() as u64 > max_bytes {
         return Step::Failed {
-            error: CallError::new(ErrorCode::ResultTooLarge, format!("the result is larger than {max_bytes} bytes"))
-                .hint("ask for less, or raise `limits.max_result_bytes` of the tool"),
+            error: CallError::new(
+                ErrorCode::ResultTooLarge,
+                format!("the result is larger than {max_bytes} bytes"),
+            )
+            .hint("ask for less, or raise `limits.max_result_bytes` of the tool"),
         };
     }
     Step::Completed { output, cost_micros }

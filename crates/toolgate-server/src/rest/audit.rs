@@ -59,7 +59,9 @@ pub(crate) async fn export_audit(
                 lines.push('\n');
             }
             let next = match last {
-                Some(last) => Some(app.export_audit(&actor, Some(last)).await.map_err(std::io::Error::other)?),
+                Some(last) => {
+                    Some(app.export_audit(&actor, Some(last)).await.map_err(std::io::Error::other)?)
+                }
                 None => None,
             };
             let next = next.filter(|(_, last)| last.is_some());

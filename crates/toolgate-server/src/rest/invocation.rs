@@ -8,7 +8,8 @@ use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use toolgate_api::{
-    CallView, ErrorBody, EventView, InvocationListView, InvocationView, ReasonRequest, SettleRequest, SettlementWord,
+    CallView, ErrorBody, EventView, InvocationListView, InvocationView, ReasonRequest, SettleRequest,
+    SettlementWord,
 };
 use toolgate_app::{InvocationQuery, Settlement};
 use toolgate_core::id::InvocationId;
@@ -59,7 +60,8 @@ pub(crate) async fn list_invocations(
 ) -> Result<Json<InvocationListView>, ApiError> {
     let page = query(page)?;
     let status = page.status.map(|text| {
-        Status::from_text(&text).ok_or_else(|| bad("`status` is not one").hint("such as completed, failed, pending"))
+        Status::from_text(&text)
+            .ok_or_else(|| bad("`status` is not one").hint("such as completed, failed, pending"))
     });
     let filter = InvocationFilter {
         tool: page.tool.map(|id| parse_id(&id, "tool")).transpose()?,

@@ -10,10 +10,10 @@ use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use futures::stream::{self, Stream};
+use tokio::sync::broadcast;
 use toolgate_api::{ErrorBody, EventView, SessionView};
 use toolgate_app::{App, AppError};
 use toolgate_core::id::SessionId;
-use tokio::sync::broadcast;
 
 use super::tool::bad;
 use crate::ServerState;
@@ -68,7 +68,8 @@ pub(crate) async fn session_events(
             .filter(|seq| *seq >= 0)
             .ok_or_else(|| bad("`Last-Event-ID` must be the number of an event"))?,
     };
-    let events = follow(state.app.clone(), session.id, after).take_until(state.closing.clone().cancelled_owned());
+    let events =
+        follow(state.app.clone(), session.id, after).take_until(state.closing.clone().cancelled_owned());
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))).into_response())
 }
 

@@ -49,7 +49,10 @@ pub(crate) async fn list_tools(
     let tools = &tools[start..];
     let shown = &tools[..limit.min(tools.len())];
     let next_cursor = shown.last().filter(|_| tools.len() > limit).map(|tool| tool.contract.id.to_string());
-    Ok(Json(ToolListView { tools: shown.iter().map(|tool| ToolSummaryView::from(&**tool)).collect(), next_cursor }))
+    Ok(Json(ToolListView {
+        tools: shown.iter().map(|tool| ToolSummaryView::from(&**tool)).collect(),
+        next_cursor,
+    }))
 }
 
 /// Shows one tool with its schemas.
@@ -113,9 +116,8 @@ pub(crate) fn show_call(result: CallResult, total: Duration) -> Response {
         (error.code, seconds)
     });
     // A call that goes on in doubt or after a crash may carry no error of its own.
-    let error = error.or_else(|| {
-        (result.status == toolgate_core::Status::InDoubt).then_some((ErrorCode::InDoubt, None))
-    });
+    let error = error
+        .or_else(|| (result.status == toolgate_core::Status::InDoubt).then_some((ErrorCode::InDoubt, None)));
     let outside = Outside(result.tool_time);
     let mut response = call_response(CallView::new(result, total), error);
     response.extensions_mut().insert(outside);
@@ -125,7 +127,9 @@ pub(crate) fn show_call(result: CallResult, total: Duration) -> Response {
 pub(crate) fn wait_of(wait: &Wait, default: Duration) -> Result<Duration, ApiError> {
     match wait.wait {
         None => Ok(default),
-        Some(seconds) if (0.0..=MAX_WAIT.as_secs_f64()).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        Some(seconds) if (0.0..=MAX_WAIT.as_secs_f64()).contains(&seconds) => {
+            Ok(Duration::from_secs_f64(seconds))
+        }
         Some(_) => Err(bad("`wait` must be from 0 to 300 seconds")),
     }
 }
@@ -139,7 +143,8 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiErr
 pub(crate) fn tool_name(id: &str) -> Result<ToolName, ApiError> {
     // A name that can't exist is a tool that does not exist.
     id.parse().map_err(|_| {
-        ApiError::call(ErrorCode::Unavailable, "no tool has this id").hint("list the tools with `GET /api/v1/tools`")
+        ApiError::call(ErrorCode::Unavailable, "no tool has this id")
+            .hint("list the tools with `GET /api/v1/tools`")
     })
 }
 
@@ -158,7 +163,9 @@ pub(crate) fn limit(asked: Option<u32>, default: u32) -> Result<u32, ApiError> {
     }
 }
 
-pub(crate) fn query<T>(query: Result<Query<T>, axum::extract::rejection::QueryRejection>) -> Result<T, ApiError> {
+pub(crate) fn query<T>(
+    query: Result<Query<T>, axum::extract::rejection::QueryRejection>,
+) -> Result<T, ApiError> {
     query.map(|Query(query)| query).map_err(|_| {
         bad("the query of the address has an unknown or malformed parameter").hint("see /api/v1/openapi.json")
     })

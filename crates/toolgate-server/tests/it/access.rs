@@ -66,7 +66,12 @@ async fn lists_and_streams_show_only_ones_own() {
     let (_, mine) = gate.invoke("core__get_current_time", json!({})).await;
     let (_, agents) = gate.invoke_as(AGENT, "core__get_current_time", json!({})).await;
     let ids = |list: &Value| -> Vec<String> {
-        list["invocations"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+        list["invocations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["id"].as_str().unwrap().to_owned())
+            .collect()
     };
     let list = |key: &'static str| {
         let gate = &gate;
@@ -91,8 +96,9 @@ async fn nobody_sets_a_subject_or_a_tenant_from_outside() {
         json!({ "input": {}, "tenant": "elsewhere" }),
         json!({ "input": {}, "actor": "user:admin" }),
     ] {
-        let (status, _) =
-            gate.send(Some(AGENT), "POST", "/api/v1/tools/core__get_current_time/invoke", Some(body), &[]).await;
+        let (status, _) = gate
+            .send(Some(AGENT), "POST", "/api/v1/tools/core__get_current_time/invoke", Some(body), &[])
+            .await;
         assert_eq!(status, 400);
     }
 }

@@ -116,7 +116,13 @@ impl TestGate {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let state = ServerState::new(App::new(runner.clone()), settings.clone(), None, stop.clone());
         let router = toolgate_server::router(state);
-        tokio::spawn(toolgate_server::serve(listener, router, settings, stop.clone(), Duration::from_secs(1)));
+        tokio::spawn(toolgate_server::serve(
+            listener,
+            router,
+            settings,
+            stop.clone(),
+            Duration::from_secs(1),
+        ));
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
         Self { url, client, receiver, runner, stop, _folder: folder }
     }
@@ -166,7 +172,12 @@ impl TestGate {
 
     pub(crate) async fn events(&self, call: &Value) -> Vec<String> {
         let (_, row) = self.get(&format!("/api/v1/invocations/{}", call["call_id"].as_str().unwrap())).await;
-        row["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+        row["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|event| event["type"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     pub(crate) async fn verify(&self) {

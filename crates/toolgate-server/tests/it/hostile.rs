@@ -44,7 +44,12 @@ async fn bodies_made_to_hurt_get_a_coded_error() {
         ("only brackets", vec![b'['; 500_000], 400, "invalid_json"),
         ("deep input", deep_input.into_bytes(), 422, "validation"),
         ("huge number", b"{\"input\":{\"timezone\":1e999}}".to_vec(), 400, "invalid_json"),
-        ("long number", format!("{{\"input\":{{\"timezone\":{}}}}}", "9".repeat(5000)).into_bytes(), 400, "invalid_json"),
+        (
+            "long number",
+            format!("{{\"input\":{{\"timezone\":{}}}}}", "9".repeat(5000)).into_bytes(),
+            400,
+            "invalid_json",
+        ),
         ("an array", b"[]".to_vec(), 400, "bad_request"),
         ("a string", b"\"x\"".to_vec(), 400, "bad_request"),
         ("an unknown field", b"{\"input\":{},\"subject\":\"user:admin\"}".to_vec(), 400, "bad_request"),
@@ -56,7 +61,11 @@ async fn bodies_made_to_hurt_get_a_coded_error() {
     ];
     for (what, body, status, code) in cases {
         let (got, answer) = raw(&gate, body, "application/json").await;
-        assert_eq!((got, answer["error"]["code"].as_str().unwrap_or("none")), (status, code), "{what}: {answer}");
+        assert_eq!(
+            (got, answer["error"]["code"].as_str().unwrap_or("none")),
+            (status, code),
+            "{what}: {answer}"
+        );
         assert!(answer["error"]["message"].is_string(), "{what}");
         assert!(answer.to_string().len() < 4096, "{what}: an error is small, whatever came in");
     }
@@ -104,7 +113,8 @@ async fn addresses_made_to_hurt_are_not_found_or_refused() {
 #[tokio::test]
 async fn other_hosts_and_origins_are_refused_everywhere() {
     let gate = TestGate::start().await;
-    for path in ["/", "/healthz", "/readyz", "/metrics", "/api/v1/tools", "/api/v1/openapi.json", "/nothing"] {
+    for path in ["/", "/healthz", "/readyz", "/metrics", "/api/v1/tools", "/api/v1/openapi.json", "/nothing"]
+    {
         let (status, _) = gate.send(Some(ADMIN), "GET", path, None, &[("host", "evil.example")]).await;
         assert_eq!(status, 403, "{path}");
         for origin in ["http://evil.example", "null", "http://localhost:1"] {
@@ -141,7 +151,10 @@ async fn slow_clients_are_let_go() {
     let mut slow_headers = TcpStream::connect(address).await.unwrap();
     slow_headers.write_all(b"POST / HTTP/1.1\r\nhost: localhost\r\nx-").await.unwrap();
     let mut answer = Vec::new();
-    tokio::time::timeout(Duration::from_secs(5), slow_headers.read_to_end(&mut answer)).await.unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(5), slow_headers.read_to_end(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
 
     let mut slow_body = TcpStream::connect(address).await.unwrap();
     let request = format!(
@@ -150,7 +163,8 @@ async fn slow_clients_are_let_go() {
     );
     slow_body.write_all(request.as_bytes()).await.unwrap();
     let mut answer = vec![0; 4096];
-    let read = tokio::time::timeout(Duration::from_secs(5), slow_body.read(&mut answer)).await.unwrap().unwrap();
+    let read =
+        tokio::time::timeout(Duration::from_secs(5), slow_body.read(&mut answer)).await.unwrap().unwrap();
     let answer = String::from_utf8_lossy(&answer[..read]);
     assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
     assert!(answer.contains("request_timeout"), "{answer}");
@@ -172,13 +186,16 @@ async fn many_idle_connections_do_not_shut_others_out_for_long() {
 #[tokio::test]
 async fn headers_made_to_hurt_are_refused() {
     let gate = TestGate::start().await;
-    for value in ["", "Bearer", "Bearer ", "Basic abc", "Bearer \u{e9}", &format!("Bearer {}", "x".repeat(10_000))] {
+    for value in
+        ["", "Bearer", "Bearer ", "Basic abc", "Bearer \u{e9}", &format!("Bearer {}", "x".repeat(10_000))]
+    {
         let request = gate.client.get(format!("{}/api/v1/tools", gate.url));
         let answer = request.header("authorization", value).send().await.unwrap();
         assert_eq!(answer.status(), 401, "{value:.20}");
         assert_eq!(answer.headers()["www-authenticate"], "Bearer");
     }
-    let huge = gate.client.get(format!("{}/healthz", gate.url)).header("x-huge", "x".repeat(200_000)).send().await;
+    let huge =
+        gate.client.get(format!("{}/healthz", gate.url)).header("x-huge", "x".repeat(200_000)).send().await;
     assert!(huge.is_err() || huge.unwrap().status() == 431);
     let (status, _) = gate.get("/api/v1/me").await;
     assert_eq!(status, 200);

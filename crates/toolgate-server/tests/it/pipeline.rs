@@ -91,7 +91,8 @@ async fn the_same_key_returns_the_first_result() {
     assert_ne!(others["call_id"], first["call_id"]);
     assert_eq!(gate.receiver.counts()["one"], 2);
     for bad in ["", "with space", &"x".repeat(256)] {
-        let (status, _) = gate.send(Some(ADMIN), "POST", path, Some(json!({})), &[("idempotency-key", bad)]).await;
+        let (status, _) =
+            gate.send(Some(ADMIN), "POST", path, Some(json!({})), &[("idempotency-key", bad)]).await;
         assert_eq!(status, 400, "{bad:?}");
     }
 }
@@ -142,16 +143,19 @@ async fn what_changes_something_waits_for_a_person() {
     assert_eq!(status, 404, "a stranger does not even see it");
 
     let (status, done) = gate.post(&format!("{path}/approve"), json!({ "reason": "looks fine" })).await;
-    assert_eq!((status, &done["status"], &done["call_id"]), (200, &json!("completed"), &call["call_id"]), "{done}");
+    assert_eq!(
+        (status, &done["status"], &done["call_id"]),
+        (200, &json!("completed"), &call["call_id"]),
+        "{done}"
+    );
     assert_eq!(gate.receiver.counts()["asked"], 1);
     let (status, again) = gate.send(Some(ADMIN), "POST", &format!("{path}/approve"), None, &[]).await;
     assert_eq!((status, code(&again)), (409, "conflict"), "a decision is made once");
     let (_, row) = gate.get(&path).await;
-    assert_eq!((&row["approval"], &row["decided_by"], &row["reason"]), (
-        &json!("approved"),
-        &json!("user:admin"),
-        &json!("looks fine")
-    ));
+    assert_eq!(
+        (&row["approval"], &row["decided_by"], &row["reason"]),
+        (&json!("approved"), &json!("user:admin"), &json!("looks fine"))
+    );
     assert_eq!(row["cost_micros"], 1_500, "what the tool says it cost is recorded");
     assert_eq!(
         gate.events(&call).await,
@@ -253,7 +257,8 @@ async fn a_write_that_is_broken_off_is_in_doubt_until_a_person_settles_it() {
 #[tokio::test]
 async fn rate_and_concurrency_are_limited_per_tool() {
     let gate = TestGate::start().await;
-    let slow = gate.post("/api/v1/tools/fixture__hurried/invoke?wait=0", json!({ "input": { "milliseconds": 400 } }));
+    let slow = gate
+        .post("/api/v1/tools/fixture__hurried/invoke?wait=0", json!({ "input": { "milliseconds": 400 } }));
     assert_eq!(slow.await.0, 202);
     let (status, busy) = gate.invoke("fixture__hurried", json!({ "milliseconds": 0 })).await;
     assert_eq!((status, code(&busy)), (429, "budget_exceeded"));
@@ -284,7 +289,13 @@ async fn sessions_thread_calls_and_parents_are_checked() {
     let (status, _) = gate.send(Some(OTHER_USER), "POST", path, Some(body), &[]).await;
     assert_eq!(status, 404, "someone else's session is not found");
     let (status, _) = gate
-        .send(Some(OTHER_USER), "POST", path, Some(json!({ "input": {}, "parent_call_id": first["call_id"] })), &[])
+        .send(
+            Some(OTHER_USER),
+            "POST",
+            path,
+            Some(json!({ "input": {}, "parent_call_id": first["call_id"] })),
+            &[],
+        )
         .await;
     assert_eq!(status, 404, "someone else's call is no parent");
     let unknown = json!({ "input": {}, "session_id": "ses_00000000000000000000000000000000" });

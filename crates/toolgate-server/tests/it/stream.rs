@@ -6,7 +6,12 @@ use serde_json::{Value, json};
 use crate::gate::{ADMIN, TestGate};
 
 /// Reads a session's events from a stream until `count` have come.
-async fn read_events(gate: &TestGate, session: &str, after: Option<i64>, count: usize) -> Vec<(i64, String, Value)> {
+async fn read_events(
+    gate: &TestGate,
+    session: &str,
+    after: Option<i64>,
+    count: usize,
+) -> Vec<(i64, String, Value)> {
     let mut request =
         gate.client.get(format!("{}/api/v1/sessions/{session}/events", gate.url)).bearer_auth(ADMIN);
     if let Some(after) = after {
@@ -20,7 +25,11 @@ async fn read_events(gate: &TestGate, session: &str, after: Option<i64>, count: 
         text.push_str(std::str::from_utf8(&body.next().await.unwrap().unwrap()).unwrap());
         while let Some((block, rest)) = text.split_once("\n\n") {
             let field = |name: &str| {
-                block.lines().find_map(|line| line.strip_prefix(name)).map(|v| v.trim().to_owned()).unwrap_or_default()
+                block
+                    .lines()
+                    .find_map(|line| line.strip_prefix(name))
+                    .map(|v| v.trim().to_owned())
+                    .unwrap_or_default()
             };
             if !field("data:").is_empty() {
                 let id = field("id:").parse().unwrap();

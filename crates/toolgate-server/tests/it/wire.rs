@@ -42,7 +42,9 @@ async fn a_result() {
 #[tokio::test]
 async fn a_refused_result() {
     let gate = TestGate::start().await;
-    insta::assert_json_snapshot!(steady(gate.invoke("core__get_current_time", json!({ "timezone": 1, "x": 2 })).await.1));
+    insta::assert_json_snapshot!(steady(
+        gate.invoke("core__get_current_time", json!({ "timezone": 1, "x": 2 })).await.1
+    ));
 }
 
 #[tokio::test]
@@ -84,7 +86,8 @@ async fn pages_of_invocations_and_tools_do_not_overlap() {
         let (mut seen, mut cursor) = (Vec::new(), String::new());
         loop {
             let (_, page) = gate.get(&format!("{path}{cursor}")).await;
-            let ids = page[noun].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned());
+            let ids =
+                page[noun].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned());
             seen.extend(ids);
             let Some(next) = page["next_cursor"].as_str() else { break };
             cursor = format!("&cursor={next}");
@@ -102,7 +105,8 @@ async fn the_export_is_the_record_line_by_line() {
     let gate = TestGate::start().await;
     gate.invoke("core__get_current_time", json!({})).await;
     gate.invoke("core__no_such", json!({})).await;
-    let answer = gate.client.get(format!("{}/api/v1/audit/export", gate.url)).bearer_auth(ADMIN).send().await.unwrap();
+    let answer =
+        gate.client.get(format!("{}/api/v1/audit/export", gate.url)).bearer_auth(ADMIN).send().await.unwrap();
     let text = answer.text().await.unwrap();
     let kinds: Vec<String> = text
         .lines()
@@ -128,7 +132,9 @@ fn every_error_code_has_its_page() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors");
     let mut pages: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
-        .filter_map(|entry| entry.unwrap().file_name().to_str().unwrap().strip_suffix(".md").map(str::to_owned))
+        .filter_map(|entry| {
+            entry.unwrap().file_name().to_str().unwrap().strip_suffix(".md").map(str::to_owned)
+        })
         .filter(|name| name != "README")
         .collect();
     pages.sort();

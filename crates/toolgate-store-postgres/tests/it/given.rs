@@ -1,6 +1,7 @@
 //! Databases, calls and raw SQL to test with.
 
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, NoTls};
@@ -8,7 +9,7 @@ use toolgate_core::change::{Change, NewCall, SessionUse};
 use toolgate_core::event::{ChainHead, Event};
 use toolgate_core::id::{InvocationId, SessionId, TenantId, WorkerId};
 use toolgate_core::invocation::{Invocation, Opened, Step};
-use toolgate_core::port::store::{Begun, InvocationStore, SessionStore};
+use toolgate_core::port::store::{AuditStore, Begun, InvocationStore, SessionStore};
 use toolgate_core::{Effect, Egress, JsonText, Source, Timestamp};
 use toolgate_store_postgres::PostgresStore;
 use toolgate_testkit::shared_postgres;
@@ -102,4 +103,18 @@ pub(crate) async fn chain(store: &PostgresStore, session: SessionId) -> Vec<Even
         head = event.verify(head).expect("the chain is whole");
     }
     events
+}
+
+/// Anchors until this session is covered: what is written beside a transaction still open elsewhere has to wait.
+pub(crate) async fn anchor_until(store: &PostgresStore, session: SessionId) {
+    let covered = async || {
+        let anchors = store.anchors_after(0, 1_000).await.unwrap();
+        anchors.iter().flat_map(|anchor| &anchor.heads).any(|(anchored, _)| *anchored == session)
+    };
+    let anchoring = async {
+        while !covered().await {
+            store.write_anchor(now(), 100).await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), anchoring).await.expect("the session is anchored");
 }

@@ -10,10 +10,9 @@ const REFUSED: SqlState = SqlState::INTEGRITY_CONSTRAINT_VIOLATION;
 
 #[tokio::test]
 async fn events_and_anchors_are_never_changed_or_removed() {
-    use toolgate_core::port::store::AuditStore;
     let (store, client) = store_and_client().await;
-    begin(&store, running(opened())).await;
-    while store.write_anchor(now(), 10).await.unwrap() == 0 {}
+    let row = begin(&store, running(opened())).await;
+    anchor_until(&store, row.opened.session).await;
     for sql in [
         "UPDATE events SET actor = 'user:eve'",
         "UPDATE events SET seq = seq WHERE FALSE",

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use toolgate_core::event::Anchor;
 use toolgate_core::id::{SessionId, TenantId};
 use toolgate_core::invocation::Invocation;
 use toolgate_core::port::store::{AuditStore, Begun, InvocationStore, Session, SessionStore};
@@ -107,17 +106,6 @@ async fn a_chain_goes_on_from_what_the_database_has() {
     begin(store, joining(session)).await;
     store.advance(completed(&first)).await.unwrap();
     assert_eq!(chain(store, session).await.len(), 4);
-}
-
-async fn anchored(store: &PostgresStore) -> HashSet<SessionId> {
-    let anchors: Vec<Anchor> = store.anchors_after(0, 1_000).await.unwrap();
-    anchors.iter().flat_map(|anchor| anchor.heads.iter().map(|(session, _)| *session)).collect()
-}
-
-async fn anchor_until(store: &PostgresStore, session: SessionId) {
-    while !anchored(store).await.contains(&session) {
-        store.write_anchor(now(), 100).await.unwrap();
-    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 use rusqlite::Connection;
-use toolgate_core::port::store::{Session, SessionStore, Store, StoreError};
 use toolgate_core::Timestamp;
 use toolgate_core::id::{SessionId, TenantId};
+use toolgate_core::port::store::{Session, SessionStore, Store, StoreError};
 use toolgate_store_sqlite::SqliteStore;
 
 use crate::fresh;
@@ -65,7 +65,8 @@ async fn the_database_itself_guards_the_record() {
     ] {
         assert!(raw.execute(forbidden, []).is_err(), "{forbidden}");
     }
-    let approval = || raw.query_row("SELECT requires_approval FROM tools", [], |row| row.get::<_, bool>(0)).unwrap();
+    let approval =
+        || raw.query_row("SELECT requires_approval FROM tools", [], |row| row.get::<_, bool>(0)).unwrap();
     assert!(approval());
     raw.execute("UPDATE tools SET requires_approval = 0", []).unwrap();
     assert!(approval(), "nobody switches approval off for what writes outside");
@@ -91,7 +92,8 @@ async fn the_database_itself_guards_the_record() {
 #[test]
 fn both_engines_have_the_same_migrations() {
     let names = |engine: &str| {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(engine).join("migrations");
+        let folder =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(engine).join("migrations");
         let mut names: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
