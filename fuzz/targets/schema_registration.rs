@@ -58,7 +58,9 @@ fn judge(schema: &Value) {
             for value in VALUES.iter() {
                 let found = validator.validate(value).err().unwrap_or_default();
                 assert!(found.len() <= 8);
-                assert!(found.iter().all(|found| found.path.len() <= 256 && found.message.len() <= 16 * 1024));
+                assert!(
+                    found.iter().all(|found| found.path.len() <= 256 && found.message.len() <= 16 * 1024)
+                );
             }
         }
         Err(error) => told(&error.to_string(), error.hint()),

@@ -10,8 +10,9 @@ use crate::shown;
 
 /// The most options of an `enum` that are listed.
 const MOST_OPTIONS: usize = 10;
-/// The most characters of a schema's own text that are repeated.
+/// The most characters of a schema's own text that are repeated: a pattern, and an option among others.
 const MOST_TEXT: usize = 120;
+const MOST_OPTION_TEXT: usize = 40;
 
 /// What to say when the value breaks this keyword; nothing when it holds, or is not of this kind.
 ///
@@ -117,11 +118,12 @@ fn broken_text(
     match (keyword, wanted) {
         ("minLength" | "maxLength", _) => broken_length(keyword, wanted, text.chars().count(), "character"),
         ("pattern", Value::String(pattern)) => (!checked.patterns.matches(pattern, text))
-            .then(|| format!("must match the pattern `{}`", cut(pattern))),
+            .then(|| format!("must match the pattern `{}`", cut(pattern, MOST_TEXT))),
         ("format", Value::String(format)) => (!holds_alone(checked, keyword, wanted, value))
             .then(|| format!("must be a valid `{}`", shown::name(format))),
         ("contentEncoding" | "contentMediaType", Value::String(name)) => {
-            (!holds_alone(checked, keyword, wanted, value)).then(|| format!("must hold `{}`", cut(name)))
+            (!holds_alone(checked, keyword, wanted, value))
+                .then(|| format!("must hold `{}`", cut(name, MOST_TEXT)))
         }
         _ => None,
     }
@@ -173,15 +175,15 @@ fn list_options(options: &[Value]) -> String {
 fn text_of(value: &Value) -> String {
     match value {
         // Cut first: writing out a long text to show its start would be waste.
-        Value::String(text) => json!(cut(text)).to_string(),
+        Value::String(text) => json!(cut(text, MOST_OPTION_TEXT)).to_string(),
         Value::Array(_) => "a certain array".to_owned(),
         Value::Object(_) => "a certain object".to_owned(),
         plain => plain.to_string(),
     }
 }
 
-fn cut(text: &str) -> String {
-    let mut short: String = text.chars().take(MOST_TEXT).filter(|c| !c.is_control()).collect();
+fn cut(text: &str, most: usize) -> String {
+    let mut short: String = text.chars().take(most).filter(|c| !c.is_control()).collect();
     if short.len() < text.len() {
         short.push('…');
     }

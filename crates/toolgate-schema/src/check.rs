@@ -7,7 +7,7 @@ use toolgate_core::json::{Bounds, OutOfBounds};
 use crate::error::SchemaError;
 use crate::graph::{Graph, NodeId};
 use crate::names::{forbidden_name, forbidden_pattern};
-use crate::pattern::{MAX_ALL_PATTERN_BYTES, Patterns};
+use crate::pattern::{BadPattern, Patterns};
 use crate::shown;
 use crate::weight::{Weight, weigh};
 
@@ -19,8 +19,6 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_NODES: usize = 20_000;
 /// The most parts a schema may have once its references are followed, a part for each way to it.
 pub const MAX_EXPANDED: u64 = 50_000;
-/// The most regular expressions in a schema.
-pub const MAX_PATTERNS: usize = 256;
 /// The most schemas that may lean on each other at one place of a value, such as a definition that is a reference to a
 /// definition.
 pub(crate) const MAX_CHAIN: u32 = 64;
@@ -155,11 +153,10 @@ fn collect_patterns(
     let of_text = keywords.get("pattern").and_then(Value::as_str).map(|pattern| ("pattern", pattern));
     for (keyword, pattern) in of_names.chain(of_text) {
         let path = || graph.path_to(id, &[keyword]);
-        patterns.add(pattern, draft).map_err(|_| SchemaError::Pattern { path: path() })?;
-        let (count, bytes) = patterns.size();
-        if count > MAX_PATTERNS || bytes > MAX_ALL_PATTERN_BYTES {
-            return Err(SchemaError::TooManyPatterns);
-        }
+        patterns.add(pattern, draft).map_err(|bad| match bad {
+            BadPattern::Unfit => SchemaError::Pattern { path: path() },
+            BadPattern::TooMany => SchemaError::TooManyPatterns,
+        })?;
         if keyword == "patternProperties"
             && let Some(kind) = forbidden_pattern(|name| patterns.matches(pattern, name))
         {

@@ -252,6 +252,10 @@ fn regular_expressions_are_of_the_linear_kind() {
     refused(json!({ "anyOf": many }), SchemaError::TooManyPatterns);
     let long: Vec<Value> = (0..40).map(|i| json!({"pattern": format!("{i}{}", "a".repeat(1_000))})).collect();
     refused(json!({ "anyOf": long }), SchemaError::TooManyPatterns);
+    refused(json!({"pattern": r"\d".repeat(200)}), bad("/pattern"));
+    let escaped: Vec<Value> =
+        (0..20).map(|i| json!({"pattern": format!("{i}{}", r"\d".repeat(100))})).collect();
+    refused(json!({ "anyOf": escaped }), SchemaError::TooManyPatterns);
 }
 
 #[test]

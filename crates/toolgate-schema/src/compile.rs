@@ -25,6 +25,10 @@ const MAX_CHECKS: u64 = 100_000_000;
 
 /// Compiles a schema, or hands out the one that is in use already.
 ///
+/// The dialect is JSON Schema 2020-12, or draft-07 when `$schema` says so. Nothing is fetched. `format` is checked for
+/// the formats the dialect defines (but the two international ones, `idn-email` and `idn-hostname`) and is a mere note
+/// for others.
+///
 /// # Errors
 /// What keeps the schema from being registered.
 pub fn compile(schema: &Value, role: Role) -> Result<Arc<dyn Validator>, SchemaError> {
@@ -153,5 +157,21 @@ fn invalid(error: &ValidationError<'_>) -> SchemaError {
     SchemaError::Invalid {
         path: shown::pointer(segments.iter().map(String::as_str)),
         message: message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemas_nobody_uses_are_forgotten() {
+        let kept = compile(&serde_json::json!({"title": "kept"}), Role::Output).unwrap();
+        for i in 0..1_000 {
+            compile(&serde_json::json!({"title": format!("soon forgotten {i}")}), Role::Output).unwrap();
+        }
+        assert!(in_use().by_digest.len() < 500);
+        let again = compile(&serde_json::json!({"title": "kept"}), Role::Output).unwrap();
+        assert!(std::ptr::addr_eq(Arc::as_ptr(&kept), Arc::as_ptr(&again)));
     }
 }

@@ -1,7 +1,8 @@
 //! Why a schema may not be registered.
 
-use crate::check::{MAX_BYTES, MAX_CHAIN, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, MAX_PATTERNS};
+use crate::check::{MAX_BYTES, MAX_CHAIN, MAX_DEPTH, MAX_EXPANDED, MAX_NODES};
 use crate::names::ForbiddenName;
+use crate::pattern::MAX_PATTERNS;
 
 /// A schema that may not be registered. Every message is lower case and safe to show; `path` is a JSON pointer into
 /// the schema, `""` for the whole.
@@ -118,7 +119,7 @@ impl SchemaError {
             Self::EndlessRef { .. } => "refer to it from inside `properties` or `items` instead",
             Self::LongChain { .. } => "refer to the last definition of the chain directly",
             Self::Pattern { .. } => {
-                "use no look-around or back-references, and small repetition counts; see the length limit"
+                "use no look-around or back-references, small repetition counts, and at most 1024 bytes and 128 escapes"
             }
             Self::TooManyPatterns => "use `enum` or `maxLength` where a pattern is not needed",
             Self::InputNotObject => "wrap the input in an object with one property",

@@ -16,10 +16,11 @@ mod register;
 mod shown;
 mod weight;
 
-pub use check::{MAX_BYTES, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, MAX_PATTERNS, Role};
+pub use check::{MAX_BYTES, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Role};
 pub use compile::compile;
 pub use error::SchemaError;
 pub use names::{ForbiddenName, forbidden_name};
+pub use pattern::MAX_PATTERNS;
 pub use register::{MAX_CONTRACT_BYTES, RegistrationError, Side, parse_contract, register};
 
 #[cfg(test)]

@@ -6,10 +6,14 @@ use jsonschema::{Draft, PatternOptions, ValidationOptions, Validator};
 use serde_json::{Value, json};
 
 /// The longest regular expression, in bytes of text.
-pub(crate) const MAX_PATTERN_BYTES: usize = 1024;
-/// The text of all regular expressions of a schema, in bytes. Translating one takes time that grows with the square of
-/// its length.
-pub(crate) const MAX_ALL_PATTERN_BYTES: usize = 32 * 1024;
+const MAX_PATTERN_BYTES: usize = 1024;
+/// The most escapes such as `\d` in one. Each is translated by reading the whole expression once more.
+const MAX_PATTERN_ESCAPES: usize = 128;
+/// The most of both in all regular expressions of a schema.
+const MAX_ALL_BYTES: usize = 32 * 1024;
+const MAX_ALL_ESCAPES: usize = 1024;
+/// The most regular expressions in a schema.
+pub const MAX_PATTERNS: usize = 256;
 /// How large one compiled expression may be. Matching takes time in proportion to it.
 const MAX_PROGRAM_BYTES: usize = 128 * 1024;
 /// How much memory an expression may use while matching before the engine takes its slower, smaller way.
@@ -27,15 +31,21 @@ pub(crate) fn options(draft: Draft) -> ValidationOptions<'static> {
         .should_ignore_unknown_formats(true)
 }
 
-/// A regular expression that was refused.
+/// Why a regular expression was refused.
 #[derive(Debug)]
-pub(crate) struct BadPattern;
+pub(crate) enum BadPattern {
+    /// The engine cannot run it, or not within its bounds.
+    Unfit,
+    /// It is one too many.
+    TooMany,
+}
 
 /// The regular expressions of one schema, each compiled once.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
     compiled: HashMap<String, Validator>,
     bytes: usize,
+    escapes: usize,
 }
 
 impl Patterns {
@@ -46,18 +56,20 @@ impl Patterns {
         if self.compiled.contains_key(pattern) {
             return Ok(());
         }
-        if pattern.len() > MAX_PATTERN_BYTES {
-            return Err(BadPattern);
+        let escapes = pattern.bytes().filter(|byte| *byte == b'\\').count();
+        if pattern.len() > MAX_PATTERN_BYTES || escapes > MAX_PATTERN_ESCAPES {
+            return Err(BadPattern::Unfit);
         }
-        let validator = options(draft).build(&json!({ "pattern": pattern })).map_err(|_| BadPattern)?;
         self.bytes += pattern.len();
+        self.escapes += escapes;
+        if self.compiled.len() == MAX_PATTERNS || self.bytes > MAX_ALL_BYTES || self.escapes > MAX_ALL_ESCAPES
+        {
+            return Err(BadPattern::TooMany);
+        }
+        let validator =
+            options(draft).build(&json!({ "pattern": pattern })).map_err(|_| BadPattern::Unfit)?;
         self.compiled.insert(pattern.to_owned(), validator);
         Ok(())
-    }
-
-    /// How many there are and how much text they have.
-    pub(crate) fn size(&self) -> (usize, usize) {
-        (self.compiled.len(), self.bytes)
     }
 
     /// Whether the text matches; unknown expressions match everything.

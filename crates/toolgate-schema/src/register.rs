@@ -46,7 +46,7 @@ pub enum RegistrationError {
         error: SchemaError,
     },
     /// Something else in it is refused.
-    #[error(transparent)]
+    #[error("{}", shortened(&.0.to_string()))]
     Contract(#[from] BadContract),
     /// The text is too long.
     #[error("the contract is larger than {} KiB", MAX_CONTRACT_BYTES / 1024)]
@@ -147,7 +147,7 @@ pub fn parse_contract(text: &str) -> Result<ToolContract, RegistrationError> {
     serde_json::from_value(value).map_err(|error| RegistrationError::Malformed(shortened(&error.to_string())))
 }
 
-/// The reader's messages may quote what they do not understand.
+/// Messages may quote what they are about: not all of it, and nothing a terminal would obey.
 fn shortened(message: &str) -> String {
     const MOST: usize = 200;
     let mut short: String = message.chars().filter(|c| !c.is_control()).take(MOST).collect();

@@ -98,10 +98,15 @@ fn other_faults_are_told() {
 
 #[test]
 fn what_is_quoted_from_a_contract_is_cut_short() {
-    let mut contract = contract();
-    contract["effect"] = json!("x\u{1b}".repeat(10_000));
-    let message = parse_contract(&contract.to_string()).map(|_| ()).unwrap_err().to_string();
-    assert!(message.len() < 300 && message.ends_with('…') && !message.contains('\u{1b}'), "{message}");
+    let long = "x\u{1b}".repeat(10_000);
+    for (field, value) in [("effect", json!(long)), ("redaction", json!({"allow": [long]}))] {
+        let mut contract = contract();
+        contract[field] = value;
+        let parsed = parse_contract(&contract.to_string());
+        let registered = parsed.and_then(|contract| register(contract, Vec::new(), Arc::new(Nothing)));
+        let message = registered.map(|_| ()).unwrap_err().to_string();
+        assert!(message.len() < 300 && message.ends_with('…') && !message.contains('\u{1b}'), "{message}");
+    }
 }
 
 #[test]
