@@ -46,6 +46,6 @@ bench: ## Measure: ratios in one run, on SQLite and, where it is installed, Post
 	cargo build --locked --release --bin toolgate --bin toolgate-bench
 	"$${CARGO_TARGET_DIR:-target}/release/toolgate-bench" "$${CARGO_TARGET_DIR:-target}/release/toolgate"
 
-dist: ## Build the release binary
+dist: ## Build the binary to ship: target/dist/toolgate
 	@scripts/need-rust
-	cargo build --locked --release --bin toolgate
+	cargo build --locked --profile dist --bin toolgate

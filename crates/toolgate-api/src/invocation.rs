@@ -21,9 +21,11 @@ pub struct InvokeRequest {
     pub input: Value,
     /// The thread of work it belongs to; left out, it gets one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^ses_[0-9a-f]{32}$")]
     pub session_id: Option<String>,
     /// The call that makes this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^inv_[0-9a-f]{32}$")]
     pub parent_call_id: Option<String>,
 }
 
@@ -279,6 +281,15 @@ pub struct ReasonRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub reason: Option<String>,
+}
+
+/// Why a call is refused.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RejectRequest {
+    /// 1 to 2,000 characters.
+    #[schema(min_length = 1, max_length = 2000)]
+    pub reason: String,
 }
 
 /// A person's word on a call in doubt.

@@ -7,6 +7,7 @@ mod tool;
 pub use error::{DoorCode, ErrorBody, ErrorView};
 pub use invocation::{
     AuditReportView, BrokenRecordView, CallView, EventView, InvocationListView, InvocationView,
-    InvokeRequest, MeView, ReasonRequest, SessionView, SettleRequest, SettlementWord, TimingView, rfc3339,
+    InvokeRequest, MeView, ReasonRequest, RejectRequest, SessionView, SettleRequest, SettlementWord,
+    TimingView, rfc3339,
 };
 pub use tool::{ToolListView, ToolSummaryView, ToolView};

@@ -9,7 +9,7 @@ use toolgate_core::{Actor, Approval, CallResult, Invocation};
 use crate::{App, AppError};
 
 impl App {
-    /// Lets a waiting call run, and runs it. Policy, input and limits are checked once more first.
+    /// Lets a waiting call run, and runs it. Policy and input are checked once more first.
     ///
     /// # Errors
     /// "Forbidden" for whoever may not decide, a conflict when the call no longer waits.
@@ -23,7 +23,7 @@ impl App {
         let invocation = self.waiting(actor, id).await?;
         let approved =
             self.runner.decide(&invocation, &actor.principal, true, reason).await.map_err(decided)?;
-        match self.runner.dispatch(approved, wait).await {
+        match self.runner.dispatch(approved, actor.principal.clone(), wait).await {
             // Another worker was faster to begin it; it runs all the same.
             Err(toolgate_core::runner::RunError::Store(StoreError::Conflict)) => {
                 Ok(CallResult::of(&self.read_invocation(actor, id).await?))

@@ -69,6 +69,16 @@ async fn check_sessions(
             loop {
                 let events = store.session_events(*session, head.seq, PAGE).await?;
                 for event in &events {
+                    if opens_a_call(event)
+                        && store.get(&event.draft.tenant, event.draft.invocation).await?.is_none()
+                    {
+                        return Ok(Some(BrokenRecord {
+                            session: Some(*session),
+                            seq: event.seq,
+                            invocation: Some(event.draft.invocation),
+                            what: "the row of this call was removed".to_owned(),
+                        }));
+                    }
                     match event.verify(head) {
                         Ok(next) => head = next,
                         Err(broken) => {
@@ -92,6 +102,11 @@ async fn check_sessions(
         }
         after = sessions.last().copied();
     }
+}
+
+/// A call's first event carries what was asked for.
+fn opens_a_call(event: &Event) -> bool {
+    event.draft.data.as_str().starts_with(r#"{"call":"#)
 }
 
 async fn check_anchors(
@@ -199,7 +214,7 @@ impl App {
                 message: "only those who manage the tenant may export its record",
             });
         }
-        let sessions = self.store().sessions_after(after, 100).await?;
+        let sessions = self.store().sessions_after(after, 10).await?;
         let mut events = Vec::new();
         for session in &sessions {
             let mut after = 0;

@@ -152,10 +152,17 @@ async fn serve(
     let state = ServerState::new(App::new(runner.clone()), settings.clone(), Some(metrics), stop.clone());
     print::talk(format_args!("toolgate listens on http://{address}"));
     let patience = Duration::from_secs(args.drain_seconds);
+    let stopped = stop.clone();
+    let stopping = tokio::spawn(async move {
+        stopped.cancelled().await;
+        std::time::Instant::now()
+    });
     let served =
         toolgate_server::serve(listener, toolgate_server::router(state), settings, stop, patience).await;
 
-    let drained = runner.drain(patience).await;
+    // One patience for connections and calls together.
+    let stopped_at = stopping.await.unwrap_or_else(|_| std::time::Instant::now());
+    let drained = runner.drain(patience.saturating_sub(stopped_at.elapsed())).await;
     background.abort();
     if let Err(cause) = Background::anchor(&runner).await {
         tracing::warn!(error = %cause, "the record was not anchored on the way out");

@@ -397,13 +397,20 @@ impl Invocation {
             }
             Step::Failed { error } | Step::InDoubt { error } => self.error = Some(error.clone()),
             Step::Cancelled { reason } => {
-                self.reason.clone_from(reason);
+                if reason.is_some() {
+                    self.reason.clone_from(reason);
+                }
                 self.error = Some(CallError::new(ErrorCode::Cancelled, "the call was cancelled"));
             }
             Step::Expired => {
                 self.error = Some(CallError::new(ErrorCode::Expired, "nobody decided in time"));
             }
-            Step::CancelRequested { .. } => self.cancel_requested = true,
+            Step::CancelRequested { reason } => {
+                self.cancel_requested = true;
+                if reason.is_some() {
+                    self.reason.clone_from(reason);
+                }
+            }
             Step::OutputAppended { .. } | Step::LateResult { .. } => {}
         }
         if status.is_settled() {

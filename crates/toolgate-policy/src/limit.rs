@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use governor::clock::{Clock, DefaultClock};
@@ -22,21 +23,21 @@ pub struct LocalLimiter {
     clock: DefaultClock,
     all: Option<ByPrincipal>,
     tools: Mutex<HashMap<ToolName, Arc<ToolLimits>>>,
-    calls: std::sync::atomic::AtomicU32,
+    calls: AtomicU32,
 }
 
 #[derive(Debug)]
 struct ToolLimits {
     rate: Option<(u32, ByPrincipal)>,
-    concurrency: Option<(u32, Arc<std::sync::atomic::AtomicU32>)>,
+    concurrency: Option<(u32, Arc<AtomicU32>)>,
 }
 
 /// One taken place among a tool's concurrent calls.
-struct Place(Arc<std::sync::atomic::AtomicU32>);
+struct Place(Arc<AtomicU32>);
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, std::sync::atomic::Ordering::AcqRel);
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -48,7 +49,7 @@ impl LocalLimiter {
             clock: DefaultClock::default(),
             all: per_second.map(|rate| RateLimiter::keyed(Quota::per_second(rate))),
             tools: Mutex::default(),
-            calls: std::sync::atomic::AtomicU32::new(0),
+            calls: AtomicU32::new(0),
         }
     }
 
@@ -88,14 +89,15 @@ impl LocalLimiter {
 }
 
 impl Limiter for LocalLimiter {
-    fn admit(&self, actor: &Actor, tool: &ToolContract) -> Result<Permit, CallError> {
-        use std::sync::atomic::Ordering;
-        if let Some(all) = &self.all {
-            if self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(TIDY_EVERY) {
-                all.retain_recent();
-            }
-            self.check_rate(all, actor, "by this principal")?;
+    fn knock(&self, actor: &Actor) -> Result<(), CallError> {
+        let Some(all) = &self.all else { return Ok(()) };
+        if self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(TIDY_EVERY) {
+            all.retain_recent();
         }
+        self.check_rate(all, actor, "by this principal")
+    }
+
+    fn admit(&self, actor: &Actor, tool: &ToolContract) -> Result<Permit, CallError> {
         let Some(limits) = self.limits_of(tool) else { return Ok(Permit::free()) };
         if let Some((_, rate)) = &limits.rate {
             self.check_rate(rate, actor, "of this tool")?;
@@ -165,12 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn a_principal_has_one_rate_over_all_tools() {
+    fn a_principal_has_one_rate_over_all_calls() {
         let limiter = LocalLimiter::new(NonZeroU32::new(1));
-        assert!(limiter.admit(&actor("user:a"), &tool(json!({}))).is_ok());
-        assert_eq!(
-            limiter.admit(&actor("user:a"), &tool(json!({}))).unwrap_err().code,
-            ErrorCode::RateLimited
-        );
+        assert!(limiter.knock(&actor("user:a")).is_ok());
+        assert_eq!(limiter.knock(&actor("user:a")).unwrap_err().code, ErrorCode::RateLimited);
+        assert!(limiter.knock(&actor("user:b")).is_ok());
     }
 }

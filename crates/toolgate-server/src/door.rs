@@ -35,9 +35,13 @@ pub(crate) async fn pass(State(state): State<ServerState>, request: Request, nex
 
 fn check(hosts: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
     // A browser that was led here by a renamed host still sends that name: this is what stops DNS rebinding.
-    let named = uri.host().or_else(|| headers.get(header::HOST)?.to_str().ok().map(without_port));
-    let host = named.ok_or_else(|| ApiError::door(DoorCode::HostNotAllowed, "the request names no host"))?;
-    if !answers_for(hosts, host) {
+    // An address in full may name another host than the header does: both must be ours.
+    let named = headers.get_all(header::HOST).iter().map(|value| value.to_str().map_or("", without_port));
+    let mut named = named.chain(uri.host()).peekable();
+    if named.peek().is_none() {
+        return Err(ApiError::door(DoorCode::HostNotAllowed, "the request names no host"));
+    }
+    if named.any(|host| !answers_for(hosts, host)) {
         return Err(ApiError::door(DoorCode::HostNotAllowed, "this server does not answer for that host")
             .hint("name it with `--allow-host` if it is yours"));
     }

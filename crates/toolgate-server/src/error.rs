@@ -83,6 +83,9 @@ impl From<AppError> for ApiError {
             )
             .hint("use a new key for a new call, or send the first body again")
             .details(serde_json::json!({ "first_call_id": first.to_string() })),
+            AppError::Run(RunError::Refused(error)) => {
+                Self { status: call_status(error.code), error: error.into() }
+            }
             AppError::Run(RunError::Draining) => {
                 Self::door(DoorCode::ShuttingDown, "the server is shutting down")
                     .hint("try again in a moment")
@@ -148,6 +151,8 @@ pub(crate) const fn call_status(code: ErrorCode) -> StatusCode {
 /// A call's result with the status that fits it: 200 when it ended well, 202 with a handle when it goes on.
 pub(crate) fn call_response(view: CallView, error: Option<(ErrorCode, Option<f64>)>) -> Response {
     let status = match (&error, view.ok) {
+        // Not a failure that invites another try, whatever broke it off.
+        (Some(_), _) if view.status == "in_doubt" => StatusCode::CONFLICT,
         (Some((code, _)), _) => call_status(*code),
         (None, true) => StatusCode::OK,
         (None, false) => StatusCode::ACCEPTED,

@@ -33,6 +33,22 @@ impl FromRequestParts<ServerState> for Caller {
     }
 }
 
+/// The `{id}` of an address, as text.
+#[derive(Debug)]
+pub(crate) struct PathId(pub(crate) String);
+
+impl FromRequestParts<ServerState> for PathId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ServerState) -> Result<Self, ApiError> {
+        // What is not even text names nothing there is.
+        match axum::extract::Path::<String>::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(id)) => Ok(Self(id)),
+            Err(_) => Err(ApiError::door(DoorCode::NotFound, "there is nothing with this id")),
+        }
+    }
+}
+
 /// A JSON body.
 #[derive(Debug)]
 pub(crate) struct JsonBody<T>(pub(crate) T);
@@ -59,7 +75,7 @@ impl<T: DeserializeOwned + Default> FromRequest<ServerState> for OptionalJson<T>
     async fn from_request(request: Request, state: &ServerState) -> Result<Self, ApiError> {
         let json = is_json(request.headers().get(header::CONTENT_TYPE));
         let bytes = read(request, state).await?;
-        if bytes.is_empty() {
+        if bytes.is_empty() || (json && bytes.trim_ascii() == b"null") {
             return Ok(Self(T::default()));
         }
         if !json {
@@ -81,6 +97,14 @@ fn is_json(content_type: Option<&header::HeaderValue>) -> bool {
 
 async fn read(request: Request, state: &ServerState) -> Result<Bytes, ApiError> {
     let most = state.settings.max_body_bytes;
+    let announced =
+        request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: u64| length > most as u64) {
+        return Err(ApiError::door(
+            DoorCode::PayloadTooLarge,
+            format!("the body is larger than {most} bytes"),
+        ));
+    }
     let body = Limited::new(request.into_body(), most).collect();
     match tokio::time::timeout(state.settings.body_timeout, body).await {
         Err(_) => Err(ApiError::door(DoorCode::RequestTimeout, "the body took too long to arrive")),

@@ -89,6 +89,9 @@ CREATE TRIGGER invocations_opened
     ON invocations FOR EACH STATEMENT
     EXECUTE FUNCTION toolgate_refuse('what a call was asked for is never changed');
 
+CREATE TRIGGER invocations_kept BEFORE DELETE OR TRUNCATE ON invocations FOR EACH STATEMENT
+    EXECUTE FUNCTION toolgate_refuse('calls are never removed');
+
 -- The record. One chain per session: UNIQUE (session_id, seq) is what keeps two writers from forking it, and it is why
 -- this table is not partitioned by time: a unique constraint across partitions would have to contain the time.
 CREATE TABLE events (

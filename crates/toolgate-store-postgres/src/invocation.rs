@@ -192,10 +192,9 @@ impl ListQuery {
         }
         let conditions = conditions.join(" AND ");
         let limit = query.condition("LIMIT", i64::from(page.limit));
+        let columns = row::listed_columns();
         let part = |more: &str| {
-            format!(
-                "SELECT {INVOCATION_COLUMNS} FROM invocations WHERE {conditions}{more} ORDER BY id DESC {limit}"
-            )
+            format!("SELECT {columns} FROM invocations WHERE {conditions}{more} ORDER BY id DESC {limit}")
         };
         query.sql = match &filter.visible_to {
             None => part(""),

@@ -68,6 +68,18 @@ BEGIN
     SELECT RAISE(ABORT, 'a settled call is never overwritten');
 END;
 
+CREATE TRIGGER invocations_opened
+    BEFORE UPDATE OF id, tenant_id, session_id, parent_id, tool_id, tool_version, effect, egress, idempotent, actor,
+        subject, source, input, idempotency_key, request_digest, rule, approval_required, created_at, first_seq
+    ON invocations
+BEGIN
+    SELECT RAISE(ABORT, 'what a call was asked for is never changed');
+END;
+CREATE TRIGGER invocations_no_delete BEFORE DELETE ON invocations
+BEGIN
+    SELECT RAISE(ABORT, 'calls are never removed');
+END;
+
 CREATE TABLE events (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id    TEXT NOT NULL,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, OpenFlags};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolgate_core::port::store::StoreError;
 
 use crate::migrate;
@@ -50,10 +50,27 @@ impl From<Fault> for StoreError {
     }
 }
 
+type Readers = Arc<Mutex<Vec<Connection>>>;
+
+/// A reading connection on loan. It goes back when the work is done, also when nobody waits for the work any more.
+struct Loan {
+    connection: Option<Connection>,
+    home: Readers,
+    _turn: OwnedSemaphorePermit,
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.home.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Database {
     writer: Option<Writer>,
-    readers: Mutex<Vec<Connection>>,
+    readers: Readers,
     reading: Arc<Semaphore>,
     /// Held for as long as this process has the store.
     _lock: Option<File>,
@@ -82,7 +99,7 @@ impl Database {
         Ok(Self {
             writer: Some(Writer::spawn(connection)),
             reading: Arc::new(Semaphore::new(readers.len())),
-            readers: Mutex::new(readers),
+            readers: Arc::new(Mutex::new(readers)),
             _lock: Some(lock),
         })
     }
@@ -92,7 +109,7 @@ impl Database {
         Ok(Self {
             writer: None,
             reading: Arc::new(Semaphore::new(readers.len())),
-            readers: Mutex::new(readers),
+            readers: Arc::new(Mutex::new(readers)),
             _lock: None,
         })
     }
@@ -117,14 +134,14 @@ impl Database {
         let turn = Arc::clone(&self.reading).acquire_owned().await.map_err(StoreError::unavailable)?;
         let connection = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = connection.ok_or_else(|| StoreError::unavailable("no reader is free"))?;
-        let (connection, result) = tokio::task::spawn_blocking(move || {
-            let result = work(&connection);
-            (connection, result)
+        let loan = Loan { connection: Some(connection), home: Arc::clone(&self.readers), _turn: turn };
+        // Invariant: the loan moves into the work, so a caller who gives up waiting takes no connection along.
+        let result = tokio::task::spawn_blocking(move || match &loan.connection {
+            Some(connection) => work(connection),
+            None => Err(StoreError::unavailable("no reader is free").into()),
         })
         .await
         .map_err(StoreError::unavailable)?;
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-        drop(turn);
         Ok(result?)
     }
 }

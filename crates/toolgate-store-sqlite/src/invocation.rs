@@ -351,7 +351,8 @@ fn list_query(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> (Stri
         condition("id < ?", Box::new(after.to_string()));
     }
     let sql = format!(
-        "SELECT {INVOCATION_COLUMNS} FROM invocations WHERE {} ORDER BY id DESC LIMIT {}",
+        "SELECT {} FROM invocations WHERE {} ORDER BY id DESC LIMIT {}",
+        row::listed_columns(),
         conditions.join(" AND "),
         page.limit
     );

@@ -15,6 +15,16 @@ pub(crate) const INVOCATION_COLUMNS: &str = "id, tenant_id, session_id, parent_i
      created_at, status, approval, decided_by, reason, output, error, cost_micros, attempt, worker, \
      cancel_requested, revision, first_seq, last_seq, started_at, completed_at, due_at";
 
+/// The same columns for lists: what is larger than 8 KiB is left out, so that a page has a bounded size.
+pub(crate) fn listed_columns() -> String {
+    let small = |column: &str, otherwise: &str| {
+        format!(", CASE WHEN octet_length({column}) > 8192 THEN {otherwise} ELSE {column} END AS {column},")
+    };
+    INVOCATION_COLUMNS
+        .replace(", input,", &small("input", "'null'"))
+        .replace(", output,", &small("output", "NULL"))
+}
+
 pub(crate) const EVENT_COLUMNS: &str =
     "session_id, seq, tenant_id, invocation_id, kind, actor, at, data, prev_hash, hash";
 

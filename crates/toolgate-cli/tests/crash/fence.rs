@@ -92,3 +92,44 @@ async fn a_call_is_cancelled_from_another_node() {
     let row = wait_for(&second, id, |row| row["status"] == "cancelled").await;
     assert_eq!(kinds(&row), ["tool.started", "tool.cancel_requested", "tool.cancelled"]);
 }
+
+/// A call that is alive and reports keeps its lease, however long it takes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_write_that_reports_is_not_taken_for_dead() {
+    let receiver = CountingReceiver::start().await;
+    let setup = setup(Engine::Postgres, &receiver).await;
+    let first = Gate::start(setup.clone()).await;
+    let second = Gate::start(setup).await;
+    let input = json!({ "milliseconds": 4_000, "reports": 40 });
+    let (status, call) = first.invoke("fixture__slow_mutate", input, &[]).await;
+    assert_eq!((status, &call["status"]), (200, &json!("completed")), "{call}");
+    settle_and_verify(&second).await;
+}
+
+/// What someone wants stopped is not begun again by the next worker.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_that_was_cancelled_is_not_taken_up_again() {
+    let (receiver, first, second, id) = stopped_in_the_middle(READ).await;
+    let (status, _) = second.send("POST", &format!("/api/v1/invocations/{id}/cancel"), None, &[]).await;
+    assert_eq!(status, 200);
+    let row = wait_for(&second, &id, |row| row["status"] == "cancelled").await;
+    assert_eq!(kinds(&row), ["tool.started", "tool.cancel_requested", "tool.cancelled"]);
+    assert_eq!(receiver.counts()["once"], 1);
+    drop(first);
+}
+
+/// A worker that lost its own call, and takes it up again, counts that as another try.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_try_has_its_number() {
+    let (receiver, first, second, id) = stopped_in_the_middle("fixture__mutate_idempotent").await;
+    drop(second);
+    // Past its lease, the same worker finds its own call overdue; it is still under way, so it is left alone.
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    first.signal("CONT");
+    receiver.hold(false);
+    let row = wait_for(&first, &id, |row| row["status"] == "completed").await;
+    let starts = kinds(&row).iter().filter(|kind| **kind == "tool.started").count();
+    assert_eq!(row["attempt"], json!(starts));
+    assert_eq!(receiver.counts()["once"], starts as u64);
+    settle_and_verify(&first).await;
+}

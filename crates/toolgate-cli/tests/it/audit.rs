@@ -64,13 +64,28 @@ fn a_removed_session_is_missed() {
     gate.stop();
     tamper(
         &gate,
-        "DROP TRIGGER events_no_delete;
+        "DROP TRIGGER events_no_delete; DROP TRIGGER invocations_no_delete;
          DELETE FROM events WHERE session_id = (SELECT min(session_id) FROM events);
          DELETE FROM invocations WHERE id = (SELECT min(id) FROM invocations);
          DELETE FROM sessions WHERE id = (SELECT min(id) FROM sessions);",
     );
     let ran = gate.run(&["audit", "verify", "--data", &data]);
     shown::check("audit_verify_removed", "audit verify --data [data]", &ran);
+}
+
+#[test]
+fn a_removed_call_is_missed() {
+    let mut gate = with_calls();
+    let data = gate.data().to_str().unwrap().to_owned();
+    gate.stop();
+    tamper(
+        &gate,
+        "DROP TRIGGER invocations_no_delete;
+         DELETE FROM invocations WHERE id = (SELECT min(id) FROM invocations);",
+    );
+    let ran = gate.run(&["audit", "verify", "--data", &data]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(format!("{ran:?}").contains("the row of this call was removed"), "{ran:?}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl ToolFailure {
 /// Where a running call reports to.
 #[async_trait]
 pub trait ProgressSink: Send + Sync {
-    /// Records a part of the output; durable when this returns.
+    /// Records a part of the output. Too many parts, or a store that is away, lose the part and not the call.
     async fn append(&self, chunk: JsonText) -> Result<(), ToolFailure>;
 }
 
@@ -87,10 +87,10 @@ impl ToolContext {
         self.cost_micros.fetch_add(i64::from(micros), Ordering::Relaxed);
     }
 
-    /// Reports progress: any JSON, at most 64 KiB. It is recorded as `tool.output_appended` and streamed.
+    /// Reports progress: any JSON, at most 64 KiB, 250 times. It is recorded as `tool.output_appended` and streamed.
     ///
     /// # Errors
-    /// When the part is too large, there were too many, or it could not be recorded.
+    /// When the part is too large, or the call is no longer this worker's and has to stop.
     pub async fn progress(&self, chunk: &Value) -> Result<(), ToolFailure> {
         match &self.progress {
             Some(sink) => sink.append(JsonText::from_value(chunk)).await,

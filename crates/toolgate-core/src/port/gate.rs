@@ -98,6 +98,15 @@ impl std::fmt::Debug for Permit {
 
 /// Rate, cost and concurrency.
 pub trait Limiter: Send + Sync {
+    /// Asked before anything else, and before anything is recorded: may this principal call at all just now? Without
+    /// this, calls that are refused would cost more than calls that run.
+    ///
+    /// # Errors
+    /// `rate_limited`, with when to come back.
+    fn knock(&self, _actor: &Actor) -> Result<(), CallError> {
+        Ok(())
+    }
+
     /// Takes a place for this call.
     ///
     /// # Errors

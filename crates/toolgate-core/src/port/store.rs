@@ -24,7 +24,7 @@ pub enum StoreError {
     #[error("there is no such record")]
     NotFound,
     /// The store itself refused the row, by a constraint or trigger.
-    #[error("the store refused the change: {0}")]
+    #[error("the store refused: {0}")]
     Refused(String),
     /// The store can't be reached or is broken.
     #[error("the store is not available")]
@@ -100,7 +100,8 @@ pub trait InvocationStore: Send + Sync {
     /// One call of this tenant.
     async fn get(&self, tenant: &TenantId, id: InvocationId) -> Result<Option<Invocation>, StoreError>;
 
-    /// Newest first, ordered by id, so pages never overlap.
+    /// Newest first, ordered by id, so pages never overlap. Inputs and outputs larger than 8 KiB are left out, so that
+    /// a page has a bounded size.
     async fn list(
         &self,
         tenant: &TenantId,

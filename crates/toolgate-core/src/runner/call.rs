@@ -119,6 +119,9 @@ pub enum RunError {
         /// The call that used it.
         first: InvocationId,
     },
+    /// It may not run, and nothing was recorded of that.
+    #[error("{}", .0.message)]
+    Refused(CallError),
     /// The server is going down.
     #[error("the server is shutting down")]
     Draining,
@@ -141,6 +144,7 @@ impl RunError {
     pub const fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::KeyReused { .. } => Some(ErrorCode::IdempotencyConflict),
+            Self::Refused(error) => Some(error.code),
             Self::UnknownSession(_) | Self::Draining | Self::Store(_) => None,
         }
     }

@@ -26,7 +26,7 @@ use crate::catalog::Tools;
 use crate::change::{NewCall, SessionUse};
 use crate::contract::{Effect, Egress};
 use crate::id::{InvocationId, SessionId, WorkerId};
-use crate::invocation::{Invocation, Opened, Step};
+use crate::invocation::{Invocation, Opened, Status, Step};
 use crate::json::JsonText;
 use crate::port::capability::{Capabilities, Clock};
 use crate::port::gate::{Authorizer, ConnectionGate, Limiter, Policy};
@@ -134,6 +134,7 @@ impl Runner {
         if self.0.tasks.is_closed() {
             return Err(RunError::Draining);
         }
+        self.0.limiter.knock(&call.actor).map_err(RunError::Refused)?;
         let until = Instant::now() + call.wait;
         // Only a repeat is ever compared, and only a key makes a repeat.
         let digest = call.idempotency_key.as_ref().map(|_| call.digest()).unwrap_or_default();
@@ -147,7 +148,11 @@ impl Runner {
             let (actor, tool) = (&call.actor, &admitted.tool.contract.id);
             let first = self.0.store.find_by_key(&actor.tenant, &actor.principal, tool, key).await;
             if let Some(first) = first.map_err(RunError::Store)? {
-                answer_repeat(&first, &digest)?;
+                let answer = answer_repeat(&first, &digest)?;
+                if first.status == Status::Pending {
+                    // A person may take hours; the repeat gets the same handle as the first.
+                    return Ok(answer);
+                }
                 return Ok(CallResult::repeat(&self.follow(first, until).await.map_err(RunError::Store)?));
             }
         }
@@ -222,7 +227,7 @@ impl Runner {
             effect,
             egress,
             idempotent,
-            input: JsonText::from_value(&stopped.input),
+            input: kept_of_refused(&stopped.input),
             idempotency_key: None,
             rule: stopped.rule,
             ..self.facts(call, digest)
@@ -304,7 +309,7 @@ impl Runner {
         }
     }
 
-    /// Waits until a call is settled or needs a person, but no longer than `until`; returns how it stands then.
+    /// Waits until a call is settled, but no longer than `until`; returns how it stands then.
     ///
     /// # Errors
     /// When the store can't be read.
@@ -350,6 +355,13 @@ impl Runner {
         self.0.tasks.close();
         tokio::time::timeout(patience, self.0.tasks.wait()).await.is_ok()
     }
+}
+
+/// Refusals are recorded, but must not fill the disk: a large input is left out.
+fn kept_of_refused(input: &serde_json::Value) -> JsonText {
+    const MOST: usize = 16 * 1024;
+    let text = JsonText::from_value(input);
+    if text.as_str().len() <= MOST { text } else { JsonText::from_value(&serde_json::Value::Null) }
 }
 
 fn session_use(call: &Call) -> SessionUse {

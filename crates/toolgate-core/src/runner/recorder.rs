@@ -30,6 +30,7 @@ const BEGIN_TRIES: u32 = 8;
 pub(super) struct Recorder {
     runner: Runner,
     by: PrincipalId,
+    started_by: PrincipalId,
     id: InvocationId,
     session: SessionId,
     request_digest: String,
@@ -42,6 +43,8 @@ struct State {
     opening: Option<(Opened, SessionUse)>,
     /// The row, once there is one.
     row: Option<Invocation>,
+    /// Whether this try's `tool.started` is written.
+    started: bool,
     chunks: u32,
 }
 
@@ -58,19 +61,30 @@ impl Recorder {
     /// For a call that is not in the store yet.
     pub(super) fn new(runner: Runner, opened: Opened, session: SessionUse) -> Self {
         let facts = opened.clone();
-        Self::with(runner, &facts, State { opening: Some((opened, session)), row: None, chunks: 0 })
+        Self::with(
+            runner,
+            &facts,
+            State { opening: Some((opened, session)), row: None, started: false, chunks: 0 },
+            None,
+        )
     }
 
-    /// For a call that is in the store and about to be started (again).
-    pub(super) fn resume(runner: Runner, row: Invocation) -> Self {
+    /// For a call that is in the store and about to be started (again), by whoever ordered it.
+    pub(super) fn resume(runner: Runner, row: Invocation, started_by: PrincipalId) -> Self {
         let facts = row.opened.clone();
-        Self::with(runner, &facts, State { opening: None, row: Some(row), chunks: 0 })
+        Self::with(
+            runner,
+            &facts,
+            State { opening: None, row: Some(row), started: false, chunks: 0 },
+            Some(started_by),
+        )
     }
 
-    fn with(runner: Runner, facts: &Opened, state: State) -> Self {
+    fn with(runner: Runner, facts: &Opened, state: State, started_by: Option<PrincipalId>) -> Self {
         Self {
             runner,
             by: facts.actor.clone(),
+            started_by: started_by.unwrap_or_else(|| facts.actor.clone()),
             id: facts.id,
             session: facts.session,
             request_digest: facts.request_digest.clone(),
@@ -110,12 +124,14 @@ impl Recorder {
             return self.begin(state, new).await;
         }
         let row = state.row.clone().ok_or(StoreError::NotFound)?;
-        if row.status == Status::Running && row.worker == Some(worker) {
+        // Invariant: a try is its own attempt, also when the same worker takes its own lost call up again.
+        if state.started {
             return Ok(Recorded::Written(row));
         }
         let step = Step::Started { attempt: row.attempt + 1, worker };
-        let change = Change::step(&row, &self.by, &step, now).map_err(illegal)?.due(due);
+        let change = Change::step(&row, &self.started_by, &step, now).map_err(illegal)?.due(due);
         let row = self.runner.0.store.advance(change).await?;
+        state.started = true;
         self.runner.0.flights.insert(self.id, self.cancelled.clone());
         self.runner.announce(&row);
         state.row = Some(row.clone());
@@ -137,6 +153,7 @@ impl Recorder {
         match begun {
             Begun::Fresh(row) => {
                 state.opening = None;
+                state.started = true;
                 if !row.status.is_settled() {
                     self.runner.0.flights.insert(self.id, self.cancelled.clone());
                 }
@@ -183,6 +200,8 @@ impl Recorder {
             let Ok(change) = Change::step(&seen, &self.by, &step, now) else {
                 return Ok(seen);
             };
+            // A row read a moment ago may know an older lease; writing that back would end it early.
+            let change = change.due(now.plus(self.runner.0.settings.lease));
             let intended = change.next().clone();
             match self.runner.0.store.advance(change).await {
                 Ok(row) => return Ok(row),
@@ -216,45 +235,62 @@ impl Recorder {
 #[async_trait]
 impl ProgressSink for Arc<Recorder> {
     async fn append(&self, chunk: JsonText) -> Result<(), ToolFailure> {
-        let lost = |_| ToolFailure::failed("progress could not be recorded");
         if chunk.as_str().len() > MAX_CHUNK_BYTES {
             return Err(ToolFailure::failed(format!(
                 "a part of the output is larger than {MAX_CHUNK_BYTES} bytes"
             )));
         }
         let mut state = self.state.lock().await;
+        // Progress is a courtesy: too much of it, or a store that is away, is no reason to break a call off.
         if state.chunks >= MAX_CHUNKS {
-            return Err(ToolFailure::failed(format!(
-                "the tool reported progress more than {MAX_CHUNKS} times"
-            )));
+            return Ok(());
         }
         state.chunks += 1;
-        if matches!(self.start_locked(&mut state).await.map_err(lost)?, Recorded::Repeat(_)) {
-            return Err(ToolFailure::Cancelled);
-        }
-        let step = Step::OutputAppended { chunk };
-        loop {
-            let Some(row) = state.row.clone() else {
-                return Err(ToolFailure::failed("progress could not be recorded"));
-            };
-            let now = self.runner.0.clock.now();
-            let Ok(change) = Change::step(&row, &self.by, &step, now) else {
-                // Another worker settled the call: this one runs on borrowed time.
-                return Err(ToolFailure::Cancelled);
-            };
-            match self.runner.0.store.advance(change).await {
-                Ok(row) => {
-                    self.runner.announce(&row);
-                    state.row = Some(row);
-                    return Ok(());
-                }
-                Err(StoreError::Conflict) => {
-                    let current = self.runner.0.store.get(&row.opened.tenant, self.id).await.map_err(lost)?;
-                    let current = current.filter(|c| c.attempt == row.attempt && c.worker == row.worker);
-                    state.row = Some(current.ok_or(ToolFailure::Cancelled)?);
-                }
-                Err(other) => return Err(lost(other)),
+        for _ in 0..BEGIN_TRIES {
+            match self.append_once(&mut state, &chunk).await {
+                Ok(()) => return Ok(()),
+                Err(Lost::Call) => return Err(ToolFailure::Cancelled),
+                Err(Lost::Store) => tokio::time::sleep(TRY_AGAIN_AFTER).await,
             }
+        }
+        tracing::warn!(call = %self.id, "a report of progress was lost: the store is away");
+        Ok(())
+    }
+}
+
+/// Why a report was not written.
+enum Lost {
+    /// The store is away, or the row has moved; it may work next time.
+    Store,
+    /// The call is another worker's by now, or another call has its key: this one must stop.
+    Call,
+}
+
+impl Recorder {
+    async fn append_once(&self, state: &mut State, chunk: &JsonText) -> Result<(), Lost> {
+        match self.start_locked(state).await {
+            Ok(Recorded::Written(_)) => {}
+            Ok(Recorded::Repeat(_)) => return Err(Lost::Call),
+            Err(_) => return Err(Lost::Store),
+        }
+        let row = state.row.clone().ok_or(Lost::Store)?;
+        let now = self.runner.0.clock.now();
+        let step = Step::OutputAppended { chunk: chunk.clone() };
+        let change = Change::step(&row, &self.by, &step, now).map_err(|_| Lost::Call)?;
+        match self.runner.0.store.advance(change.due(now.plus(self.runner.0.settings.lease))).await {
+            Ok(row) => {
+                self.runner.announce(&row);
+                state.row = Some(row);
+                Ok(())
+            }
+            Err(StoreError::Conflict) => {
+                let current = self.runner.0.store.get(&row.opened.tenant, self.id).await;
+                let current = current.map_err(|_| Lost::Store)?;
+                let mine = current.filter(|c| c.attempt == row.attempt && c.worker == row.worker);
+                state.row = Some(mine.ok_or(Lost::Call)?);
+                Err(Lost::Store)
+            }
+            Err(_) => Err(Lost::Store),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::change::Change;
 use crate::error::{CallError, ErrorCode};
 use crate::id::PrincipalId;
 use crate::invocation::{Approval, Invocation, Status, Step};
+use crate::port::gate::Permit;
 use crate::port::store::StoreError;
 
 /// How many overdue calls one sweep looks at.
@@ -70,6 +71,9 @@ impl Runner {
                         .hint("find out whether it happened, then settle it: done, failed or run again");
                 self.step(&invocation, &by, &Step::InDoubt { error }).await.map(drop)
             }
+            (Status::Running, _) if invocation.cancel_requested => {
+                self.step(&invocation, &by, &Step::Cancelled { reason: None }).await.map(drop)
+            }
             (Status::Running, _) if invocation.attempt >= self.0.settings.max_attempts => {
                 let error = CallError::new(
                     ErrorCode::Execution,
@@ -88,19 +92,24 @@ impl Runner {
     fn redispatch(&self, invocation: Invocation) {
         let runner = self.clone();
         self.0.tasks.spawn(async move {
-            let id = invocation.id();
-            if let Err(cause) = runner.dispatch(invocation, Duration::from_secs(3600)).await {
+            let (id, by) = (invocation.id(), invocation.opened.actor.clone());
+            if let Err(cause) = runner.dispatch(invocation, by, Duration::from_secs(3600)).await {
                 tracing::warn!(call = %id, error = %cause, "a call could not be taken up again");
             }
         });
     }
 
-    /// Runs a recorded call: one that was approved, or a repeatable one whose worker is gone. Policy, input and
-    /// limits are checked again first.
+    /// Runs a recorded call on the word of `by`: one that was approved, one in doubt that a person wants run again, or
+    /// a repeatable one whose worker is gone. Policy and input are checked again first.
     ///
     /// # Errors
     /// When it could not be recorded, or another worker took it.
-    pub async fn dispatch(&self, invocation: Invocation, wait: Duration) -> Result<CallResult, RunError> {
+    pub async fn dispatch(
+        &self,
+        invocation: Invocation,
+        by: PrincipalId,
+        wait: Duration,
+    ) -> Result<CallResult, RunError> {
         let until = Instant::now() + wait;
         let opened = &invocation.opened;
         let principal =
@@ -125,10 +134,6 @@ impl Runner {
             Ok(admitted) => admitted,
             Err(stopped) => return self.stop_dispatch(&invocation, stopped.error).await,
         };
-        let permit = match self.limit(&call.actor, &admitted) {
-            Ok(permit) => permit,
-            Err(stopped) => return self.stop_dispatch(&invocation, stopped.error).await,
-        };
         // Invariant: what a person approved is what runs. Another contract is another call.
         if invocation.approval == Approval::Approved
             && Some(&admitted.tool.version) != opened.tool_version.as_ref()
@@ -151,14 +156,19 @@ impl Runner {
             input: admitted.input,
             connection: admitted.connection,
             rule: admitted.decision.rule,
-            permit,
-            recorder: Arc::new(Recorder::resume(self.clone(), invocation)),
+            // It was let in when it came; a crash or a person's time to think is no reason to turn it away.
+            permit: Permit::free(),
+            recorder: Arc::new(Recorder::resume(self.clone(), invocation, by)),
             start_first: true,
         };
         self.launch(ready, until).await
     }
 
     async fn stop_dispatch(&self, invocation: &Invocation, error: CallError) -> Result<CallResult, RunError> {
+        // Whether it happened is still unknown: that it may not run again does not make it failed.
+        if invocation.status == Status::InDoubt {
+            return Err(RunError::Refused(error));
+        }
         let by = invocation.opened.actor.clone();
         let row = self.step(invocation, &by, &Step::Failed { error }).await.map_err(RunError::Store)?;
         Ok(CallResult::of(&row))
@@ -217,7 +227,8 @@ impl Runner {
         approve: bool,
         reason: Option<String>,
     ) -> Result<Invocation, StoreError> {
-        if invocation.status != Status::Pending || invocation.approval != Approval::Pending {
+        let overdue = invocation.due_at.is_some_and(|due| self.0.clock.now() >= due);
+        if invocation.status != Status::Pending || invocation.approval != Approval::Pending || overdue {
             return Err(StoreError::Conflict);
         }
         let step = if approve {
@@ -243,7 +254,7 @@ impl Runner {
             return Err(RunError::Store(StoreError::Conflict));
         }
         let step = match settlement {
-            Settlement::RunAgain => return self.dispatch(invocation.clone(), wait).await,
+            Settlement::RunAgain => return self.dispatch(invocation.clone(), by.clone(), wait).await,
             Settlement::Done => Step::Completed {
                 output: crate::json::JsonText::from_value(&serde_json::json!({ "settled_by": by.as_str() })),
                 cost_micros: None,
@@ -259,9 +270,13 @@ impl Runner {
     async fn step(&self, seen: &Invocation, by: &PrincipalId, step: &Step) -> Result<Invocation, StoreError> {
         let now = self.0.clock.now();
         let change = Change::step(seen, by, step, now).map_err(|_| StoreError::Conflict)?;
-        // Approved and not yet begun: whoever finds it after this moment takes it up.
-        let change =
-            if matches!(step, Step::Approved { .. }) { change.due(now.plus(TAKE_UP)) } else { change };
+        let change = match step {
+            // Approved and not yet begun: whoever finds it after this moment takes it up.
+            Step::Approved { .. } => change.due(now.plus(TAKE_UP)),
+            // The row may have been read before its lease was renewed; writing that back would end it early.
+            Step::CancelRequested { .. } => change.due(now.plus(self.0.settings.lease)),
+            _ => change,
+        };
         let row = self.0.store.advance(change).await?;
         self.announce(&row);
         Ok(row)

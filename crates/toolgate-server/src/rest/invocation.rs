@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use toolgate_api::{
-    CallView, ErrorBody, EventView, InvocationListView, InvocationView, ReasonRequest, SettleRequest,
-    SettlementWord,
+    CallView, ErrorBody, EventView, InvocationListView, InvocationView, ReasonRequest, RejectRequest,
+    SettleRequest, SettlementWord,
 };
 use toolgate_app::{InvocationQuery, Settlement};
 use toolgate_core::id::InvocationId;
@@ -21,7 +21,7 @@ use super::tool::{Wait, bad, limit, parse_id, query, show_call, wait_of};
 use crate::ServerState;
 use crate::door::Outside;
 use crate::error::ApiError;
-use crate::extract::{Caller, JsonBody, OptionalJson};
+use crate::extract::{Caller, JsonBody, OptionalJson, PathId};
 
 /// How long an approved call is waited for before the answer is a handle.
 const DECISION_WAIT: Duration = Duration::from_secs(30);
@@ -32,18 +32,25 @@ const MAX_REASON: usize = 2_000;
 #[serde(deny_unknown_fields)]
 pub(crate) struct InvocationPage {
     /// Of one tool.
+    #[param(pattern = "^[A-Za-z0-9_-]+__[A-Za-z0-9_-]+$", max_length = 64)]
     tool: Option<String>,
     /// In one status.
+    #[param(pattern = "^(pending|running|waiting|completed|failed|rejected|cancelled|expired|in_doubt)$")]
     status: Option<String>,
     /// By one actor, such as `agent:helper`.
+    #[param(pattern = "^(user|agent|service):[A-Za-z0-9_.@+/:-]{1,128}$")]
     actor: Option<String>,
     /// In one session.
+    #[param(pattern = "^ses_[0-9a-f]{32}$")]
     session_id: Option<String>,
     /// Made at or after this moment (RFC 3339).
+    #[param(format = DateTime)]
     since: Option<String>,
     /// Made before this moment (RFC 3339).
+    #[param(format = DateTime)]
     until: Option<String>,
     /// Where the page starts, from `next_cursor` of the one before.
+    #[param(pattern = "^inv_[0-9a-f]{32}$")]
     cursor: Option<String>,
     /// How many, from 1 to 1,000.
     #[param(minimum = 1, maximum = 1000)]
@@ -87,7 +94,7 @@ pub(crate) async fn list_invocations(
 pub(crate) async fn read_invocation(
     State(state): State<ServerState>,
     Caller(actor): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     wait: Result<Query<Wait>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let id = invocation_id(&id)?;
@@ -110,7 +117,7 @@ pub(crate) async fn read_invocation(
 pub(crate) async fn cancel_invocation(
     State(state): State<ServerState>,
     Caller(actor): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     OptionalJson(body): OptionalJson<ReasonRequest>,
 ) -> Result<Json<InvocationView>, ApiError> {
     let cancelled = state.app.cancel_invocation(&actor, invocation_id(&id)?, reason(body)?).await?;
@@ -125,7 +132,7 @@ pub(crate) async fn cancel_invocation(
 pub(crate) async fn approve_invocation(
     State(state): State<ServerState>,
     Caller(actor): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     wait: Result<Query<Wait>, QueryRejection>,
     OptionalJson(body): OptionalJson<ReasonRequest>,
 ) -> Result<Response, ApiError> {
@@ -137,15 +144,16 @@ pub(crate) async fn approve_invocation(
 
 /// Refuses a waiting call.
 #[utoipa::path(post, path = "/api/v1/invocations/{id}/reject", tag = "invocations", params(("id" = String, Path)),
-    request_body = ReasonRequest,
+    request_body = RejectRequest,
     responses((status = 200, body = InvocationView), (status = "default", body = ErrorBody)))]
 pub(crate) async fn reject_invocation(
     State(state): State<ServerState>,
     Caller(actor): Caller,
-    Path(id): Path<String>,
-    JsonBody(body): JsonBody<ReasonRequest>,
+    PathId(id): PathId,
+    JsonBody(body): JsonBody<RejectRequest>,
 ) -> Result<Json<InvocationView>, ApiError> {
-    let reason = reason(body)?.ok_or_else(|| bad("a refusal needs a `reason`"))?;
+    let reason = reason(ReasonRequest { reason: Some(body.reason) })?
+        .ok_or_else(|| bad("a refusal needs a `reason`"))?;
     let rejected = state.app.reject_invocation(&actor, invocation_id(&id)?, reason).await?;
     Ok(Json(rejected.into()))
 }
@@ -158,7 +166,7 @@ pub(crate) async fn reject_invocation(
 pub(crate) async fn settle_invocation(
     State(state): State<ServerState>,
     Caller(actor): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     wait: Result<Query<Wait>, QueryRejection>,
     JsonBody(body): JsonBody<SettleRequest>,
 ) -> Result<Response, ApiError> {

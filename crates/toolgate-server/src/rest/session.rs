@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -18,11 +18,11 @@ use toolgate_core::id::SessionId;
 use super::tool::bad;
 use crate::ServerState;
 use crate::error::ApiError;
-use crate::extract::Caller;
+use crate::extract::{Caller, PathId};
 
 /// How late an event from another node may be seen.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-const PART: u32 = 200;
+const PART: u32 = 32;
 
 /// Begins a thread of work that calls can be made in.
 #[utoipa::path(post, path = "/api/v1/sessions", tag = "sessions",
@@ -41,7 +41,7 @@ pub(crate) async fn create_session(
 pub(crate) async fn read_session(
     State(state): State<ServerState>,
     Caller(actor): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
 ) -> Result<Json<SessionView>, ApiError> {
     Ok(Json(state.app.read_session(&actor, session_id(&id)?).await?.into()))
 }
@@ -55,7 +55,7 @@ pub(crate) async fn read_session(
 pub(crate) async fn session_events(
     State(state): State<ServerState>,
     Caller(actor): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let session = state.app.read_session(&actor, session_id(&id)?).await?;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use utoipa::IntoParams;
 use crate::ServerState;
 use crate::door::Outside;
 use crate::error::{ApiError, call_response};
-use crate::extract::{Caller, JsonBody};
+use crate::extract::{Caller, JsonBody, PathId};
 
 /// The longest a caller may wait for a call.
 const MAX_WAIT: Duration = Duration::from_secs(300);
@@ -61,7 +61,7 @@ pub(crate) async fn list_tools(
 pub(crate) async fn read_tool(
     State(state): State<ServerState>,
     Caller(actor): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
 ) -> Result<Json<ToolView>, ApiError> {
     let tool = state.app.read_tool(&actor, &tool_name(&id)?)?;
     Ok(Json(ToolView::from(&*tool)))
@@ -89,7 +89,7 @@ pub(crate) struct Wait {
 pub(crate) async fn invoke_tool(
     State(state): State<ServerState>,
     Caller(actor): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     wait: Result<Query<Wait>, axum::extract::rejection::QueryRejection>,
     headers: HeaderMap,
     JsonBody(body): JsonBody<InvokeRequest>,

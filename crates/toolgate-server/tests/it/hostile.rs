@@ -82,6 +82,7 @@ async fn addresses_made_to_hurt_are_not_found_or_refused() {
     for (path, status) in [
         ("/api/v1/tools/..%2f..%2fetc%2fpasswd", 404),
         ("/api/v1/tools/core__%00", 404),
+        ("/api/v1/tools/%ff%fe", 404),
         ("/api/v1/tools/%F0%9F%92%A5", 404),
         ("/api/v1/invocations/inv_zzz", 404),
         ("/api/v1/invocations/inv_00000000000000000000000000000000", 404),
@@ -199,4 +200,36 @@ async fn headers_made_to_hurt_are_refused() {
     assert!(huge.is_err() || huge.unwrap().status() == 431);
     let (status, _) = gate.get("/api/v1/me").await;
     assert_eq!(status, 200);
+}
+
+/// Clients that hang up while the store is being asked take nothing along.
+#[tokio::test]
+async fn callers_who_hang_up_do_not_use_up_the_store() {
+    let gate = TestGate::start().await;
+    let address = gate.url.strip_prefix("http://").unwrap().to_owned();
+    for round in 0..200 {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let request = format!(
+            "GET /api/v1/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {round:064}\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        if round % 3 == 0 {
+            tokio::task::yield_now().await;
+        }
+        drop(stream);
+    }
+    for _ in 0..8 {
+        let (status, _) = gate.get("/api/v1/invocations").await;
+        assert_eq!(status, 200);
+    }
+}
+
+#[tokio::test]
+async fn refused_calls_are_limited_and_leave_little_behind() {
+    let gate = TestGate::start().await;
+    let large = json!({ "input": { "timezone": "x".repeat(200_000), "y": 1 } });
+    let (status, call) = gate.post(PATH, large).await;
+    assert_eq!(status, 422);
+    let (_, row) = gate.get(&format!("/api/v1/invocations/{}", call["call_id"].as_str().unwrap())).await;
+    assert_eq!(row["input"], Value::Null, "a large refused input is not kept");
 }

@@ -142,6 +142,12 @@ fn every_error_code_has_its_page() {
         .iter()
         .map(|code| code.as_str())
         .chain(toolgate_api::DoorCode::ALL.iter().map(|code| code.as_str()))
+        .chain([
+            "registration.contract",
+            "registration.malformed",
+            "registration.missing_field",
+            "registration.schema",
+        ])
         .map(str::to_owned)
         .collect();
     codes.sort();

@@ -16,6 +16,7 @@ async fn events_and_anchors_are_never_changed_or_removed() {
     for sql in [
         "UPDATE events SET actor = 'user:eve'",
         "UPDATE events SET seq = seq WHERE FALSE",
+        "DELETE FROM invocations",
         "DELETE FROM events",
         "TRUNCATE events",
         "UPDATE anchors SET at = 0",

@@ -95,7 +95,8 @@ async fn a_chain_goes_on_from_what_the_database_has() {
         store.advance(progress(&row)).await.unwrap();
         let sql = format!(
             "ALTER TABLE events DISABLE TRIGGER ALL; DELETE FROM events WHERE invocation_id = '{id}';
-             ALTER TABLE events ENABLE TRIGGER ALL; DELETE FROM invocations WHERE id = '{id}'",
+             ALTER TABLE events ENABLE TRIGGER ALL; ALTER TABLE invocations DISABLE TRIGGER ALL;
+             DELETE FROM invocations WHERE id = '{id}'; ALTER TABLE invocations ENABLE TRIGGER ALL",
             id = row.id()
         );
         client(&url).await.batch_execute(&sql).await.unwrap();

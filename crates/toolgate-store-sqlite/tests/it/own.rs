@@ -86,6 +86,8 @@ async fn the_database_itself_guards_the_record() {
     insert("completed", "not_required", "none").unwrap();
     assert!(raw.execute("UPDATE invocations SET status = 'running'", []).is_err(), "terminal is terminal");
     assert!(raw.execute("UPDATE invocations SET output = '1'", []).is_err());
+    assert!(raw.execute("UPDATE invocations SET input = '1'", []).is_err());
+    assert!(raw.execute("DELETE FROM invocations", []).is_err());
     drop(store);
 }
 
