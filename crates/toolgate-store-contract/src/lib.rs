@@ -1,6 +1,6 @@
 //! What every store promises, as tests. An adapter passes when it runs them all:
 //!
-//! ```ignore
+//! ```text
 //! /// A fresh, empty store, and whatever has to live as long as it does.
 //! async fn fresh() -> (SqliteStore, TempDir) { … }
 //!
