@@ -17,7 +17,7 @@ build: ## Build the command for daily use: target/fast/toolgate
 	@scripts/need-rust
 	cargo build --locked --profile fast --bin toolgate
 
-test: lint unit fuzz ## Everything CI runs
+test: lint fuzz unit ## Everything CI runs
 
 lint: ## Formatting, clippy with warnings denied, documentation
 	@scripts/need-rust
@@ -29,9 +29,9 @@ lint: ## Formatting, clippy with warnings denied, documentation
 unit: ## All tests, on SQLite and on a temporary Postgres
 	@scripts/need-rust
 	@scripts/need-postgres
+	cargo test --locked --workspace --doc --quiet
 	cargo build --locked -p toolgate-testkit --bin with-postgres
 	INSTA_UPDATE=no "$${CARGO_TARGET_DIR:-target}/debug/with-postgres" scripts/run-tests
-	cargo test --locked --workspace --doc --quiet
 
 fuzz: ## A short run of both fuzz targets (FUZZ_SECONDS=20 each)
 	@scripts/need-rust
