@@ -165,8 +165,8 @@ impl Recorder {
         }
     }
 
-    /// Writes the outcome. A call not yet in the store is written whole, as begun at `began`, in one commit. If another worker has taken
-    /// the call over, its word stands and this result is kept as an event.
+    /// Writes the outcome. A call not yet in the store is written whole, as begun at `began`, in one commit. If another
+    /// worker has taken the call over, its word stands and this result is kept as an event.
     pub(super) async fn finish(&self, outcome: Step, began: Timestamp) -> Result<Recorded, StoreError> {
         let mut state = self.state.lock().await;
         let now = self.runner.0.clock.now();

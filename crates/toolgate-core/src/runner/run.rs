@@ -20,7 +20,7 @@ use crate::contract::Effect;
 use crate::error::{CallError, ErrorCode};
 use crate::failpoint;
 use crate::id::{ConnectionId, InvocationId, SessionId};
-use crate::invocation::{Invocation, Step};
+use crate::invocation::{Invocation, Status, Step};
 use crate::json::{Bounds, JsonText};
 use crate::port::executor::{ToolContext, ToolFailure};
 use crate::port::gate::Permit;
@@ -90,6 +90,10 @@ impl Runner {
         if start_first {
             match recorder.start().await {
                 Ok(Recorded::Written(row)) => {
+                    // An answer that was long in coming may tell of a call that another worker has taken over.
+                    if row.status != Status::Running || row.worker != Some(self.0.worker) {
+                        return Ok(CallResult::of(&row));
+                    }
                     // Invariant: no write begins on a lease that has ended, since another worker may have called it
                     // in doubt by then. What may run twice may run here too; one outcome is kept.
                     let late = row.due_at.is_some_and(|due| self.0.clock.now() >= due);
