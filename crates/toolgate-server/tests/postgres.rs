@@ -3,6 +3,8 @@
 
 #[path = "it/gate.rs"]
 mod gate;
+#[path = "it/losing.rs"]
+mod losing;
 #[path = "it/pipeline.rs"]
 mod pipeline;
 #[path = "it/stream.rs"]

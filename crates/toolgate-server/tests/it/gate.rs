@@ -19,6 +19,8 @@ use toolgate_store_postgres::PostgresStore;
 use toolgate_store_sqlite::SqliteStore;
 use toolgate_testkit::{CountingReceiver, shared_postgres};
 
+use crate::losing::Losing;
+
 pub(crate) const ADMIN: &str = "admin-key-0123456789abcdef0123456789abcdef01234567";
 pub(crate) const AGENT: &str = "agent-key-0123456789abcdef0123456789abcdef01234567";
 pub(crate) const OTHER_USER: &str = "other-key-0123456789abcdef0123456789abcdef01234567";
@@ -36,6 +38,7 @@ pub(crate) struct TestGate {
     pub(crate) client: reqwest::Client,
     pub(crate) receiver: CountingReceiver,
     pub(crate) runner: Runner,
+    pub(crate) losing: Arc<Losing>,
     stop: CancellationToken,
     _folder: TempDir,
 }
@@ -69,6 +72,8 @@ impl TestGate {
                 Arc::new(PostgresStore::connect(&url).await.unwrap())
             }
         };
+        let losing = Arc::new(Losing::new(store));
+        let store: Arc<dyn Store> = Arc::clone(&losing) as _;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         set_up_admin(store.as_ref(), ApiKeySecret::given(ADMIN), clock.now()).await.unwrap();
         for (tenant, principal, rules, key) in [
@@ -124,7 +129,7 @@ impl TestGate {
             Duration::from_secs(1),
         ));
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
-        Self { url, client, receiver, runner, stop, _folder: folder }
+        Self { url, client, receiver, runner, losing, stop, _folder: folder }
     }
 
     pub(crate) async fn send(

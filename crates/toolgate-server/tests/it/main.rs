@@ -4,6 +4,7 @@
 mod access;
 mod gate;
 mod hostile;
+mod losing;
 mod pipeline;
 mod stream;
 mod wire;

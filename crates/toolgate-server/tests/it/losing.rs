@@ -1,0 +1,199 @@
+//! A store that does what it is asked and then loses its answer: what a broken connection looks like from here.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use toolgate_core::change::{Change, NewCall};
+use toolgate_core::event::{Anchor, Event};
+use toolgate_core::id::{IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId};
+use toolgate_core::port::store::{
+    ApiKey, AuditStore, Begun, InvocationFilter, InvocationStore, Page, PrincipalStore, Session,
+    SessionStore, Store, StoreError, ToolRow, ToolStore,
+};
+use toolgate_core::{Actor, Invocation, Timestamp};
+
+use crate::gate::TestGate;
+
+type Answer<T> = Result<T, StoreError>;
+
+/// Loses so many of the next answers to `begin` and to `advance`. The work is done all the same.
+pub(crate) struct Losing {
+    store: Arc<dyn Store>,
+    begins: AtomicU32,
+    advances: AtomicU32,
+}
+
+impl Losing {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, begins: AtomicU32::new(0), advances: AtomicU32::new(0) }
+    }
+}
+
+fn lose<T>(left: &AtomicU32, answer: Answer<T>) -> Answer<T> {
+    match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
+        Ok(_) => Err(StoreError::unavailable("the answer was lost")),
+        Err(_) => answer,
+    }
+}
+
+#[async_trait]
+impl InvocationStore for Losing {
+    async fn begin(&self, call: NewCall) -> Answer<Begun> {
+        lose(&self.begins, self.store.begin(call).await)
+    }
+    async fn advance(&self, change: Change) -> Answer<Invocation> {
+        lose(&self.advances, self.store.advance(change).await)
+    }
+    async fn find_by_key(
+        &self,
+        tenant: &TenantId,
+        actor: &PrincipalId,
+        tool: &ToolName,
+        key: &IdempotencyKey,
+    ) -> Answer<Option<Invocation>> {
+        self.store.find_by_key(tenant, actor, tool, key).await
+    }
+    async fn get(&self, tenant: &TenantId, id: InvocationId) -> Answer<Option<Invocation>> {
+        self.store.get(tenant, id).await
+    }
+    async fn list(
+        &self,
+        tenant: &TenantId,
+        filter: &InvocationFilter,
+        page: Page,
+    ) -> Answer<Vec<Invocation>> {
+        self.store.list(tenant, filter, page).await
+    }
+    async fn due(&self, now: Timestamp, limit: u32) -> Answer<Vec<Invocation>> {
+        self.store.due(now, limit).await
+    }
+    async fn renew(
+        &self,
+        worker: WorkerId,
+        ids: &[InvocationId],
+        until: Timestamp,
+    ) -> Answer<Vec<InvocationId>> {
+        self.store.renew(worker, ids, until).await
+    }
+    async fn end_foreign_leases(&self) -> Answer<()> {
+        self.store.end_foreign_leases().await
+    }
+    async fn invocation_events(&self, invocation: &Invocation) -> Answer<Vec<Event>> {
+        self.store.invocation_events(invocation).await
+    }
+}
+
+#[async_trait]
+impl SessionStore for Losing {
+    async fn create_session(&self, session: Session) -> Answer<()> {
+        self.store.create_session(session).await
+    }
+    async fn session(&self, tenant: &TenantId, id: SessionId) -> Answer<Option<Session>> {
+        self.store.session(tenant, id).await
+    }
+    async fn session_events(&self, id: SessionId, after: i64, limit: u32) -> Answer<Vec<Event>> {
+        self.store.session_events(id, after, limit).await
+    }
+}
+
+#[async_trait]
+impl AuditStore for Losing {
+    async fn sessions_after(&self, after: Option<SessionId>, limit: u32) -> Answer<Vec<SessionId>> {
+        self.store.sessions_after(after, limit).await
+    }
+    async fn invocations_after(&self, after: Option<InvocationId>, limit: u32) -> Answer<Vec<Invocation>> {
+        self.store.invocations_after(after, limit).await
+    }
+    async fn anchors_after(&self, after: i64, limit: u32) -> Answer<Vec<Anchor>> {
+        self.store.anchors_after(after, limit).await
+    }
+    async fn write_anchor(&self, at: Timestamp, limit: u32) -> Answer<usize> {
+        self.store.write_anchor(at, limit).await
+    }
+}
+
+#[async_trait]
+impl ToolStore for Losing {
+    async fn record_tools(
+        &self,
+        tenant: &TenantId,
+        tools: Vec<ToolRow>,
+        at: Timestamp,
+    ) -> Answer<Vec<ToolRow>> {
+        self.store.record_tools(tenant, tools, at).await
+    }
+}
+
+#[async_trait]
+impl PrincipalStore for Losing {
+    async fn put_principal(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+        rules: &[String],
+    ) -> Answer<()> {
+        self.store.put_principal(tenant, principal, rules).await
+    }
+    async fn principal(&self, tenant: &TenantId, principal: &PrincipalId) -> Answer<Option<Actor>> {
+        self.store.principal(tenant, principal).await
+    }
+    async fn put_key(&self, key: ApiKey) -> Answer<()> {
+        self.store.put_key(key).await
+    }
+    async fn any_key(&self) -> Answer<bool> {
+        self.store.any_key().await
+    }
+    async fn actor_by_key(&self, hash: &[u8; 32]) -> Answer<Option<Actor>> {
+        self.store.actor_by_key(hash).await
+    }
+}
+
+#[async_trait]
+impl Store for Losing {
+    fn engine(&self) -> &'static str {
+        self.store.engine()
+    }
+    async fn ping(&self) -> Answer<()> {
+        self.store.ping().await
+    }
+}
+
+/// Makes a call while answers get lost, and checks that it ends once and well.
+async fn check(tool: &str, input: Value, (begins, advances): (u32, u32), effects: u64, kinds: &[&str]) {
+    let gate = TestGate::permissive().await;
+    gate.losing.begins.store(begins, Ordering::SeqCst);
+    gate.losing.advances.store(advances, Ordering::SeqCst);
+    let (status, call) = gate.invoke(tool, input).await;
+    assert_eq!((status, &call["status"]), (200, &json!("completed")), "{tool}: {call}");
+    assert_eq!(gate.receiver.counts().values().sum::<u64>(), effects, "{tool}");
+    assert_eq!(gate.events(&call).await, kinds, "{tool}");
+    let (_, list) = gate.get("/api/v1/invocations").await;
+    assert_eq!(list["invocations"].as_array().unwrap().len(), 1, "{tool}: one call is one row");
+    gate.verify().await;
+}
+
+#[tokio::test]
+async fn a_lost_answer_to_a_start_does_not_start_it_twice() {
+    check("fixture__mutate", json!({ "effect_id": "x" }), (2, 0), 1, &["tool.started", "tool.completed"])
+        .await;
+}
+
+#[tokio::test]
+async fn a_lost_answer_to_an_outcome_is_found_in_the_record() {
+    check("fixture__mutate", json!({ "effect_id": "x" }), (0, 2), 1, &["tool.started", "tool.completed"])
+        .await;
+}
+
+#[tokio::test]
+async fn a_lost_answer_to_a_whole_read_is_found_in_the_record() {
+    check("core__get_current_time", json!({}), (2, 0), 0, &["tool.started", "tool.completed"]).await;
+}
+
+/// The start of a slow read gets through and every answer to it is lost: the outcome is still written.
+#[tokio::test]
+async fn an_outcome_is_written_after_a_start_that_was_never_confirmed() {
+    let input = json!({ "milliseconds": 1_000 });
+    check("fixture__slow_read", input, (9, 0), 0, &["tool.started", "tool.completed"]).await;
+}
