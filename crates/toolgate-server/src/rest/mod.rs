@@ -8,6 +8,8 @@ mod tool;
 use axum::Json;
 use axum::response::IntoResponse;
 use utoipa::OpenApi;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -54,7 +56,24 @@ pub(crate) fn finish_document(mut document: utoipa::openapi::OpenApi) -> utoipa:
     document.components.get_or_insert_default().security_schemes.insert("key".to_owned(), scheme.into());
     document.security = Some(vec![SecurityRequirement::new("key", Vec::<String>::new())]);
     document.info.version = env!("CARGO_PKG_VERSION").to_owned();
+    for operation in
+        document.paths.paths.values_mut().flat_map(|path| [&mut path.get, &mut path.post]).flatten()
+    {
+        for parameter in operation.parameters.iter_mut().flatten() {
+            let RefOr::T(parameter) = parameter else { continue };
+            // A header that may be left out is described as one that may be `null`; a header can't be.
+            parameter.schema = match parameter.name.as_str() {
+                "Idempotency-Key" => Some(text_header("^[!-~]{1,255}$")),
+                "Last-Event-ID" => Some(text_header("^[0-9]{1,18}$")),
+                _ => continue,
+            };
+        }
+    }
     document
+}
+
+fn text_header(pattern: &str) -> RefOr<Schema> {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).into()
 }
 
 pub(crate) async fn show_document(document: utoipa::openapi::OpenApi) -> impl IntoResponse {
