@@ -125,6 +125,14 @@ impl Database {
         writer.write(commit, work).await
     }
 
+    /// Whether the writing thread answers; a store open for reading only has none to ask.
+    pub(crate) async fn check_writer(&self) -> Result<(), StoreError> {
+        match &self.writer {
+            Some(writer) => writer.write(Commit::Other, |_| Ok(())).await,
+            None => Ok(()),
+        }
+    }
+
     /// Runs `work` on a reading connection.
     pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where

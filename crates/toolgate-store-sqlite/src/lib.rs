@@ -50,6 +50,8 @@ impl Store for SqliteStore {
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
-        self.database.read(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?)).await
+        self.database.read(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?)).await?;
+        // A writing thread that no longer answers is as bad as a file that can't be read.
+        self.database.check_writer().await
     }
 }

@@ -1,6 +1,8 @@
 //! The one writing thread. It takes what is queued, runs each piece in a savepoint, commits once, then answers all:
 //! the cost of a durable commit is shared by everyone who waits for it.
 
+use std::panic::AssertUnwindSafe;
+
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use toolgate_core::failpoint;
@@ -140,7 +142,11 @@ fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
 fn commit(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), rusqlite::Error> {
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
     for job in batch.iter_mut() {
-        job.run(connection);
+        // A piece of work that breaks off takes itself back, and not the thread that everyone writes through.
+        if std::panic::catch_unwind(AssertUnwindSafe(|| job.run(connection))).is_err() {
+            tracing::error!("a piece of work broke off in the store");
+            connection.execute_batch("ROLLBACK TO job; RELEASE job")?;
+        }
     }
     batch.iter().for_each(|job| job.commit().before());
     connection.prepare_cached("COMMIT")?.execute([])?;
@@ -150,4 +156,32 @@ fn commit(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), rus
 
 fn gone() -> StoreError {
     StoreError::unavailable("the writing thread has ended")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_breaks_off_harms_nobody_else() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE t (n INTEGER)").unwrap();
+        let writer = Writer::spawn(connection);
+        let add = |n: i64| {
+            writer.write(Commit::Other, move |connection| {
+                Ok(connection.execute("INSERT INTO t VALUES (?1)", [n])?)
+            })
+        };
+        add(1).await.unwrap();
+        let broken = writer.write(Commit::Other, |connection| -> Result<(), Fault> {
+            connection.execute("INSERT INTO t VALUES (99)", [])?;
+            panic!("it breaks off")
+        });
+        assert!(broken.await.is_err());
+        add(2).await.unwrap();
+        let sum = writer.write(Commit::Other, |connection| {
+            Ok(connection.query_row("SELECT sum(n) FROM t", [], |row| row.get::<_, i64>(0))?)
+        });
+        assert_eq!(sum.await.unwrap(), 3, "what broke off left nothing behind");
+    }
 }
