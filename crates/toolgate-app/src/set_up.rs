@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use toolgate_core::catalog::{Collision, Tools};
 use toolgate_core::id::{ApiKeyId, TenantId};
 use toolgate_core::port::store::{ApiKey, Store, StoreError, ToolRow};
@@ -57,26 +56,21 @@ pub async fn set_up_admin(
     Ok(outcome.1)
 }
 
-/// One catalog for all tenants, swapped whole when it changes.
+/// One catalog for all tenants, as it was when the server started.
 #[derive(Debug)]
-pub struct FixedTools(ArcSwap<Catalog>);
+pub struct FixedTools(Arc<Catalog>);
 
 impl FixedTools {
     /// Serves this catalog.
     #[must_use]
     pub fn new(catalog: Catalog) -> Self {
-        Self(ArcSwap::from_pointee(catalog))
-    }
-
-    /// Serves another catalog from now on.
-    pub fn swap(&self, catalog: Catalog) {
-        self.0.store(Arc::new(catalog));
+        Self(Arc::new(catalog))
     }
 }
 
 impl Tools for FixedTools {
     fn of(&self, _tenant: &TenantId) -> Arc<Catalog> {
-        self.0.load_full()
+        Arc::clone(&self.0)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bringing the schema up to date.
 
 use deadpool_postgres::Pool;
-use sha2::{Digest, Sha256};
+use toolgate_core::json::{digest, to_hex};
 use toolgate_core::port::store::StoreError;
 
 use crate::error::Fault;
@@ -81,7 +81,7 @@ pub(crate) async fn run(pool: &Pool) -> Result<(), StoreError> {
 
 impl Migration {
     fn checksum(&self) -> String {
-        hex::encode(Sha256::digest(self.sql.as_bytes()))
+        to_hex(&digest(self.sql.as_bytes()))
     }
 }
 

@@ -117,19 +117,3 @@ async fn a_read_that_was_cancelled_is_not_taken_up_again() {
     assert_eq!(receiver.counts()["once"], 1);
     drop(first);
 }
-
-/// A worker that lost its own call, and takes it up again, counts that as another try.
-#[tokio::test(flavor = "multi_thread")]
-async fn every_try_has_its_number() {
-    let (receiver, first, second, id) = stopped_in_the_middle("fixture__mutate_idempotent").await;
-    drop(second);
-    // Past its lease, the same worker finds its own call overdue; it is still under way, so it is left alone.
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    first.signal("CONT");
-    receiver.hold(false);
-    let row = wait_for(&first, &id, |row| row["status"] == "completed").await;
-    let starts = kinds(&row).iter().filter(|kind| **kind == "tool.started").count();
-    assert_eq!(row["attempt"], json!(starts));
-    assert_eq!(receiver.counts()["once"], starts as u64);
-    settle_and_verify(&first).await;
-}

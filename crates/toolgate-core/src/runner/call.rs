@@ -6,7 +6,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::actor::Actor;
-use crate::error::{CallError, ErrorCode};
+use crate::error::CallError;
 use crate::id::{ConnectionId, IdempotencyKey, InvocationId, SessionId, ToolName};
 use crate::invocation::{Invocation, Source, Status};
 use crate::json::{JsonText, canonical_digest, to_hex};
@@ -136,16 +136,6 @@ impl RunError {
         match cause {
             StoreError::NotFound => Self::UnknownSession(session),
             other => Self::Store(other),
-        }
-    }
-
-    /// The stable code, where it is one of the call codes.
-    #[must_use]
-    pub const fn code(&self) -> Option<ErrorCode> {
-        match self {
-            Self::KeyReused { .. } => Some(ErrorCode::IdempotencyConflict),
-            Self::Refused(error) => Some(error.code),
-            Self::UnknownSession(_) | Self::Draining | Self::Store(_) => None,
         }
     }
 }

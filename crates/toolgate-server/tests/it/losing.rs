@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use toolgate_core::change::{Change, NewCall};
+use toolgate_core::change::{Change, NewCall, SessionUse};
 use toolgate_core::event::{Anchor, Event};
 use toolgate_core::id::{IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId};
+use toolgate_core::invocation::{Opened, Step};
 use toolgate_core::port::store::{
     ApiKey, AuditStore, Begun, InvocationFilter, InvocationStore, Page, PrincipalStore, Session,
     SessionStore, Store, StoreError, ToolRow, ToolStore,
@@ -196,4 +197,26 @@ async fn a_lost_answer_to_a_whole_read_is_found_in_the_record() {
 async fn an_outcome_is_written_after_a_start_that_was_never_confirmed() {
     let input = json!({ "milliseconds": 1_000 });
     check("fixture__slow_read", input, (9, 0), 0, &["tool.started", "tool.completed"]).await;
+}
+
+/// A worker that finds its own call overdue and no longer under way counts taking it up again as another try.
+#[tokio::test]
+async fn taking_up_ones_own_lost_call_is_another_try() {
+    let gate = TestGate::permissive().await;
+    let (_, done) = gate.invoke("fixture__counted_read", json!({ "effect_id": "first" })).await;
+    let first = done["call_id"].as_str().unwrap().parse().unwrap();
+    let first = gate.losing.get(&TenantId::default_tenant(), first).await.unwrap().unwrap();
+    let id = InvocationId::generate();
+    let opened = Opened { id, session: SessionId::from_uuid(id.uuid()), ..first.opened };
+    let started = Step::Started { attempt: 1, worker: first.worker.unwrap() };
+    let lost = NewCall::open(opened, &[started], first.started_at.unwrap(), SessionUse::New).unwrap();
+    let Begun::Fresh(lost) = gate.losing.begin(lost).await.unwrap() else { panic!("it is a new call") };
+    let by = lost.opened.actor.clone();
+    let result = gate.runner.dispatch(lost, by, std::time::Duration::from_secs(10)).await.unwrap();
+    assert!(result.ok);
+    let (_, row) = gate.get(&format!("/api/v1/invocations/{id}")).await;
+    assert_eq!(row["attempt"], 2);
+    let events = gate.events(&json!({ "call_id": id.to_string() })).await;
+    assert_eq!(events, ["tool.started", "tool.started", "tool.completed"]);
+    gate.verify().await;
 }

@@ -1,6 +1,7 @@
 //! Shapes on the wire, as promised.
 
 use serde_json::{Value, json};
+use toolgate_core::error::Retry;
 
 use crate::gate::{ADMIN, TestGate};
 
@@ -130,7 +131,7 @@ fn the_document_in_the_repository_is_current() {
 #[test]
 fn every_error_code_has_its_page() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors");
-    let mut pages: Vec<String> = std::fs::read_dir(folder)
+    let mut pages: Vec<String> = std::fs::read_dir(&folder)
         .unwrap()
         .filter_map(|entry| {
             entry.unwrap().file_name().to_str().unwrap().strip_suffix(".md").map(str::to_owned)
@@ -152,4 +153,13 @@ fn every_error_code_has_its_page() {
         .collect();
     codes.sort();
     assert_eq!(pages, codes);
+    for code in toolgate_core::ErrorCode::ALL {
+        let page = std::fs::read_to_string(folder.join(format!("{code}.md"))).unwrap();
+        let advice = match code.retry() {
+            Retry::Later => "makes sense later.",
+            Retry::AfterChange => "makes sense after a change.",
+            Retry::AfterSettlement => "makes sense after settlement.",
+        };
+        assert!(page.contains(advice), "{code}: its page must say `{advice}`");
+    }
 }
