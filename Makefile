@@ -29,6 +29,7 @@ lint: ## Formatting, clippy with warnings denied, documentation
 unit: ## All tests, on SQLite and on a temporary Postgres
 	@scripts/need-rust
 	@scripts/need-postgres
+	@scripts/need-node
 	cargo test --locked --workspace --doc --quiet
 	cargo build --locked -p toolgate-testkit --bin with-postgres
 	INSTA_UPDATE=no "$${CARGO_TARGET_DIR:-target}/debug/with-postgres" scripts/run-tests

@@ -6,6 +6,7 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src/tools");
+    println!("cargo::rerun-if-env-changed=CARGO_MANIFEST_DIR");
     let root = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
     let out = env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
 

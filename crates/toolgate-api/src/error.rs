@@ -70,6 +70,8 @@ macro_rules! door_codes {
 door_codes! {
     /// The request has the wrong shape.
     BadRequest = "bad_request", 400;
+    /// What came back from an identity provider proves nothing.
+    IdentityInvalid = "identity_invalid", 400;
     /// No valid key came with it.
     Unauthenticated = "unauthenticated", 401;
     /// The caller may not do this.
@@ -78,8 +80,14 @@ door_codes! {
     HostNotAllowed = "host_not_allowed", 403;
     /// The `Origin` header names another site.
     OriginNotAllowed = "origin_not_allowed", 403;
+    /// A browser's changing request lacks its sign-in's CSRF token, or comes from another site.
+    CsrfFailed = "csrf_failed", 403;
+    /// An identity provider says who it is, and they are not let in.
+    IdentityRefused = "identity_refused", 403;
     /// There is none, or none the caller may see.
     NotFound = "not_found", 404;
+    /// A link that does not work: unknown, used, or over.
+    TokenInvalid = "token_invalid", 404;
     /// The route has no such method.
     MethodNotAllowed = "method_not_allowed", 405;
     /// The body took too long to arrive.
@@ -90,8 +98,14 @@ door_codes! {
     PayloadTooLarge = "payload_too_large", 413;
     /// The body is not JSON by its `Content-Type`.
     UnsupportedMediaType = "unsupported_media_type", 415;
+    /// A text of policies that can't be used.
+    PolicyInvalid = "policy_invalid", 422;
+    /// Tried too often.
+    TooManyAttempts = "too_many_attempts", 429;
     /// A fault of ours.
     Internal = "internal", 500;
+    /// An identity provider does not answer as it should.
+    IdentityUnavailable = "identity_unavailable", 502;
     /// The record can't be written or read now.
     StoreUnavailable = "store_unavailable", 503;
     /// The server is going down.

@@ -259,8 +259,21 @@ pub struct SessionView {
     pub id: String,
     /// Who began it.
     pub owner: String,
+    /// What policy knows it by.
+    #[serde(default)]
+    pub labels: Vec<String>,
     /// When.
     pub created_at: String,
+}
+
+/// A thread of work to begin.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateSessionRequest {
+    /// What policy knows it by, such as `untrusted`; at most 20, and never changed.
+    #[serde(default)]
+    #[schema(max_items = 20)]
+    pub labels: Vec<String>,
 }
 
 impl From<Session> for SessionView {
@@ -268,6 +281,7 @@ impl From<Session> for SessionView {
         Self {
             id: session.id.to_string(),
             owner: session.owner.to_string(),
+            labels: session.labels,
             created_at: rfc3339(session.created_at),
         }
     }
@@ -319,8 +333,17 @@ pub struct MeView {
     pub tenant: String,
     /// The principal.
     pub principal: String,
-    /// The access rules it holds.
+    /// The person it works for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Its roles.
+    #[serde(default)]
+    pub roles: Vec<String>,
+    /// The access rules it holds, those of its roles included.
     pub rules: Vec<String>,
+    /// What the key may do of it; none named means everything.
+    #[serde(default)]
+    pub scopes: Vec<String>,
 }
 
 impl From<&Actor> for MeView {
@@ -328,7 +351,10 @@ impl From<&Actor> for MeView {
         Self {
             tenant: actor.tenant.to_string(),
             principal: actor.principal.to_string(),
+            subject: actor.subject_id().map(ToString::to_string),
+            roles: actor.roles.to_vec(),
             rules: actor.rules.as_slice().to_vec(),
+            scopes: actor.scopes.as_slice().iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -1,13 +1,45 @@
 //! What REST promises: bodies end in `Request`, answers in `View`. A rename inside never changes these.
 
+mod assignment;
 mod error;
 mod invocation;
+mod key;
+mod kill;
+mod limit;
+mod policy;
+mod principal;
+mod profile;
+mod registry;
+mod role;
+mod sign_in;
+mod tenant;
 mod tool;
+mod toolset;
 
+pub use assignment::{AssignmentListView, AssignmentView, PutAssignmentRequest};
 pub use error::{DoorCode, ErrorBody, ErrorView};
 pub use invocation::{
-    AuditReportView, BrokenRecordView, CallView, EventView, InvocationListView, InvocationView,
-    InvokeRequest, MeView, ReasonRequest, RejectRequest, SessionView, SettleRequest, SettlementWord,
-    TimingView, rfc3339,
+    AuditReportView, BrokenRecordView, CallView, CreateSessionRequest, EventView, InvocationListView,
+    InvocationView, InvokeRequest, MeView, ReasonRequest, RejectRequest, SessionView, SettleRequest,
+    SettlementWord, TimingView, rfc3339,
 };
+pub use key::{CreateKeyRequest, KeyListView, KeyView, NewKeyView, RotateKeyRequest};
+pub use kill::{KillListView, KillView, ThrowKillRequest};
+pub use limit::{BudgetView, LimitListView, LimitView, PutLimitRequest};
+pub use policy::{
+    ExplainPolicyRequest, ExplainStepView, ExplanationView, PolicyCheckView, PolicyDiffView,
+    PolicyProblemView, PolicySchemaView, PolicyTrialView, PolicyVersionListView, PolicyVersionView,
+    PolicyView, RollbackPolicyRequest, SavePolicyRequest, TriedCallView, TriedVerdictView, TryPolicyRequest,
+    ValidatePolicyRequest,
+};
+pub use principal::{CreatePrincipalRequest, PrincipalListView, PrincipalView, UpdatePrincipalRequest};
+pub use profile::{ProfileListView, ProfileView, PutProfileRequest};
+pub use registry::{PutToolSettingRequest, RegistryListView, RegistryToolView, ToolSettingView};
+pub use role::{PutRoleRequest, RoleListView, RoleView};
+pub use sign_in::{
+    AcceptRequest, ChangePasswordRequest, IdentityProviderView, InvitationView, SecretText, SignInListView,
+    SignInMethodsView, SignInRequest, SignInView, SignedInView,
+};
+pub use tenant::{CreateTenantRequest, TenantCreatedView, TenantListView, TenantView, UpdateTenantRequest};
 pub use tool::{ToolListView, ToolSummaryView, ToolView};
+pub use toolset::{PutToolsetRequest, ToolsetListView, ToolsetView};

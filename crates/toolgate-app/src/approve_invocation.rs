@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use toolgate_core::id::{InvocationId, PrincipalKind};
+use toolgate_core::port::gate::{Ask, Whose};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::{Actor, Approval, CallResult, Invocation};
 
@@ -50,8 +51,9 @@ impl App {
         let invocation = self.read_invocation(actor, id).await?;
         // Invariant: only a person decides, never the agent or service that asks.
         if actor.principal.kind() != PrincipalKind::User {
-            return Err(AppError::Forbidden { message: "only a person may decide on a call" });
+            return Err(AppError::forbidden("only a person may decide on a call"));
         }
+        self.require_approval(actor, &invocation)?;
         if invocation.approval != Approval::Pending || invocation.status.is_settled() {
             return Err(AppError::Conflict {
                 message: format!(
@@ -61,6 +63,48 @@ impl App {
             });
         }
         Ok(invocation)
+    }
+}
+
+impl App {
+    /// Asks policy whether this person may decide on this call.
+    pub(crate) fn require_approval(&self, actor: &Actor, invocation: &Invocation) -> Result<(), AppError> {
+        if !actor.scopes.may_approve() {
+            return Err(AppError::Forbidden {
+                message: "this key's scopes do not let it decide on calls".to_owned(),
+                rule: Some("key scopes".to_owned()),
+                hint: Some("use a key with the scope `approve`, or one without scopes".to_owned()),
+            });
+        }
+        let opened = &invocation.opened;
+        let parts = self.runner.parts();
+        let catalog = parts.tools.of(&actor.tenant);
+        // A tool that is gone can't be approved; its calls can be cancelled.
+        let tool = catalog.get(&opened.tool).ok_or_else(|| AppError::Conflict {
+            message: format!("the tool `{}` is no longer there; the call can only be cancelled", opened.tool),
+        })?;
+        let whose = Whose {
+            own: opened.actor == actor.principal,
+            for_me: opened.subject.as_ref() == Some(&actor.principal),
+        };
+        let ask = Ask { session: Some(opened.session), ..self.ask(actor, tool) };
+        let decision = parts.policy.decide_approval(&ask, whose, &opened.input.to_value());
+        if decision.verdict.permits() {
+            return Ok(());
+        }
+        Err(AppError::Forbidden {
+            message: decision.reason,
+            rule: Some(decision.rule.to_string()),
+            hint: decision.hint,
+        })
+    }
+
+    /// Whether this person may decide on this waiting call, and therefore see it.
+    pub(crate) fn may_approve(&self, actor: &Actor, invocation: &Invocation) -> bool {
+        actor.tenant == invocation.opened.tenant
+            && actor.principal.kind() == PrincipalKind::User
+            && invocation.approval == Approval::Pending
+            && self.require_approval(actor, invocation).is_ok()
     }
 }
 

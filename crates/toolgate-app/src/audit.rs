@@ -2,7 +2,8 @@
 
 use toolgate_core::Invocation;
 use toolgate_core::change::{fold, recorded};
-use toolgate_core::event::{ChainHash, ChainHead};
+use toolgate_core::document::Area;
+use toolgate_core::event::{ChainHash, ChainHead, EventKind};
 use toolgate_core::id::{InvocationId, SessionId, TenantId};
 use toolgate_core::port::store::{Store, StoreError};
 use toolgate_core::{Actor, event::Event};
@@ -106,7 +107,7 @@ async fn check_sessions(
 
 /// A call's first event carries what was asked for.
 fn opens_a_call(event: &Event) -> bool {
-    event.draft.data.as_str().starts_with(r#"{"call":"#)
+    event.draft.kind != EventKind::AdminChanged && event.draft.data.as_str().starts_with(r#"{"call":"#)
 }
 
 async fn check_anchors(
@@ -192,11 +193,10 @@ impl App {
     /// # Errors
     /// "Forbidden" for whoever does not run the server: the report speaks of every tenant's sessions.
     pub async fn verify_audit(&self, actor: &Actor) -> Result<AuditReport, AppError> {
-        if !actor.is_admin() || actor.tenant != TenantId::default_tenant() {
-            return Err(AppError::Forbidden {
-                message: "only those who run the server may check the whole record",
-            });
+        if actor.tenant != TenantId::default_tenant() {
+            return Err(AppError::forbidden("only those who run the server may check the whole record"));
         }
+        self.require(actor, Area::Audit)?;
         Ok(verify(self.store().as_ref()).await?)
     }
 
@@ -209,11 +209,7 @@ impl App {
         actor: &Actor,
         after: Option<SessionId>,
     ) -> Result<(Vec<Event>, Option<SessionId>), AppError> {
-        if !actor.is_admin() {
-            return Err(AppError::Forbidden {
-                message: "only those who manage the tenant may export its record",
-            });
-        }
+        self.require(actor, Area::Audit)?;
         let sessions = self.store().sessions_after(after, 10).await?;
         let mut events = Vec::new();
         for session in &sessions {

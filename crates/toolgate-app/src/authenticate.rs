@@ -4,13 +4,18 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use toolgate_core::Actor;
+use toolgate_core::actor::Credential;
+use toolgate_core::id::ApiKeyId;
 use toolgate_core::json::{digest, to_hex};
+use toolgate_core::port::store::StoreError;
+use toolgate_core::principal::Principal;
+use toolgate_core::scope::Scopes;
+use toolgate_core::{Actor, Timestamp};
 
 use crate::{App, AppError};
 
-/// How long a key is known without asking the store again, and so how late a revocation is seen.
-const FRESH: Duration = Duration::from_secs(1);
+/// How long a caller is known without asking the store again. A revocation is seen sooner: it moves the tenant on.
+const FRESH: Duration = Duration::from_secs(10);
 const MOST: usize = 10_000;
 
 /// A bearer key as its holder has it. Prints as `***`.
@@ -54,12 +59,24 @@ pub fn hash_key(key: &str) -> [u8; 32] {
     digest(key.as_bytes())
 }
 
-/// Keys seen a moment ago.
+/// Callers seen a moment ago, by the hash of what they showed.
 #[derive(Debug, Default)]
-pub(crate) struct KnownKeys(Mutex<HashMap<[u8; 32], (Actor, Instant)>>);
+pub(crate) struct KnownKeys {
+    callers: Mutex<HashMap<[u8; 32], Known>>,
+    used: Mutex<HashMap<ApiKeyId, Timestamp>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    actor: Actor,
+    expires_at: Option<Timestamp>,
+    generation: u64,
+    seen: Instant,
+}
 
 impl App {
-    /// Who a bearer key speaks for. Lookups go by the key's hash, so their time tells nothing about the key.
+    /// Who a bearer key speaks for: none when it is not a key, does not work any more, or speaks for someone who is
+    /// switched off. Lookups go by the key's hash, so their time tells nothing about the key.
     ///
     /// # Errors
     /// When the store can't be asked.
@@ -67,34 +84,99 @@ impl App {
         if key.len() > 512 {
             return Ok(None);
         }
-        let hash = hash_key(key);
-        let now = Instant::now();
-        if let Some((actor, seen)) = self.known_keys.lock().get(&hash)
-            && now.duration_since(*seen) < FRESH
-        {
-            return Ok(Some(actor.clone()));
+        let (hash, now) = (hash_key(key), self.now());
+        if let Some(actor) = self.known(&hash, now) {
+            self.note_use(&actor, now);
+            return Ok(Some(actor));
         }
-        let found = self.store().actor_by_key(&hash).await?;
-        let mut known = self.known_keys.lock();
-        match &found {
-            Some(actor) => {
-                if known.len() >= MOST {
-                    known.clear();
-                }
-                known.insert(hash, (actor.clone(), now));
-            }
-            None => {
-                known.remove(&hash);
-            }
+        let before = self.snapshots.moves();
+        let Some(holder) = self.store().key_by_hash(&hash).await? else {
+            return Ok(None);
+        };
+        let key = holder.key;
+        // A key for someone who is gone must not become one for nobody in particular.
+        if !key.works_at(now) || key.subject.is_some() != holder.subject.is_some() {
+            return Ok(None);
+        }
+        let credential = Credential::Key(key.id);
+        let found = self.actor_from(holder.principal, credential, key.scopes, holder.subject).await?;
+        if let Some(actor) = &found {
+            self.remember(hash, actor, key.expires_at, before);
+            self.note_use(actor, now);
         }
         Ok(found)
     }
+
+    /// A caller from the records, with the roles of their tenant; none when they may not come in.
+    pub(crate) async fn actor_from(
+        &self,
+        principal: Principal,
+        credential: Credential,
+        scopes: Scopes,
+        subject: Option<Principal>,
+    ) -> Result<Option<Actor>, AppError> {
+        let snapshot = self.snapshots.load(&principal.tenant).await?;
+        Ok(snapshot.and_then(|snapshot| snapshot.actor(principal, credential, scopes, subject)))
+    }
+
+    /// A caller seen a moment ago whose tenant has not changed since.
+    pub(crate) fn known(&self, hash: &[u8; 32], now: Timestamp) -> Option<Actor> {
+        let callers = lock(&self.known_keys.callers);
+        let known = callers.get(hash)?;
+        let generation = self.snapshots.get(&known.actor.tenant)?.tenant.generation;
+        let valid = known.generation == generation
+            && known.seen.elapsed() < FRESH
+            && known.expires_at.is_none_or(|end| now < end);
+        valid.then(|| known.actor.clone())
+    }
+
+    /// Remembers a caller until the tenant changes, for a few seconds at most. `before` is `snapshots.moves()` from
+    /// before the caller was read from the store.
+    pub(crate) fn remember(&self, hash: [u8; 32], actor: &Actor, expires_at: Option<Timestamp>, before: u64) {
+        let Some(snapshot) = self.snapshots.get(&actor.tenant) else { return };
+        // Invariant: what was read before a change is not remembered as if it were read after it.
+        if self.snapshots.moves() != before {
+            return;
+        }
+        let mut callers = lock(&self.known_keys.callers);
+        if callers.len() >= MOST {
+            callers.clear();
+        }
+        let generation = snapshot.tenant.generation;
+        callers.insert(hash, Known { actor: actor.clone(), expires_at, generation, seen: Instant::now() });
+    }
+
+    /// Whether a key has worked here before, some time ago perhaps.
+    pub(crate) fn has_worked(&self, key: &str) -> bool {
+        lock(&self.known_keys.callers).contains_key(&hash_key(key))
+    }
+
+    /// Forgets a caller at once.
+    pub(crate) fn forget(&self, hash: &[u8; 32]) {
+        lock(&self.known_keys.callers).remove(hash);
+    }
+
+    fn note_use(&self, actor: &Actor, now: Timestamp) {
+        if let Credential::Key(id) = actor.credential {
+            lock(&self.known_keys.used).insert(id, now);
+        }
+    }
+
+    /// Writes down when keys were last used.
+    ///
+    /// # Errors
+    /// When the store can't be written; what was to be written is lost, and nobody is the worse for it.
+    pub async fn record_key_uses(&self) -> Result<(), StoreError> {
+        let uses: Vec<_> = std::mem::take(&mut *lock(&self.known_keys.used)).into_iter().collect();
+        if uses.is_empty() {
+            return Ok(());
+        }
+        self.store().touch_keys(&uses).await
+    }
 }
 
-impl KnownKeys {
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], (Actor, Instant)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
-//! What a server does beside answering: renew leases, look after overdue calls, anchor the record.
+//! What a server does beside answering: renew leases, look after overdue calls, anchor the record, hear of changes.
 
 use std::time::Duration;
 
 use toolgate_core::Runner;
 use toolgate_core::port::store::StoreError;
+
+use crate::App;
 
 /// How often each is done.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +16,10 @@ pub struct Background {
     pub sweep_every: Duration,
     /// Anchors.
     pub anchor_every: Duration,
+    /// What other nodes changed; also the longest that a revocation is not yet seen here.
+    pub refresh_every: Duration,
+    /// When keys were last used, and sign-ins whose time is over.
+    pub tidy_every: Duration,
 }
 
 impl Default for Background {
@@ -22,6 +28,8 @@ impl Default for Background {
             renew_every: Duration::from_secs(8),
             sweep_every: Duration::from_secs(2),
             anchor_every: Duration::from_secs(60),
+            refresh_every: Duration::from_millis(250),
+            tidy_every: Duration::from_secs(20),
         }
     }
 }
@@ -32,11 +40,15 @@ const ANCHOR_EVENTS: u32 = 50_000;
 impl Background {
     /// Goes on until the future is dropped. Before the first call is taken, an embedded store's leases have to be
     /// ended (`end_foreign_leases`), so that what an earlier process left is looked after at once.
-    pub async fn run(self, runner: Runner) {
+    pub async fn run(self, app: App) {
+        let runner = app.runner();
         let sweep = every(self.sweep_every, || async { runner.sweep().await.map(drop) }, "sweep");
         let renew = every(self.renew_every, || runner.renew_leases(), "lease renewal");
-        let anchor = every(self.anchor_every, || Self::anchor(&runner), "anchor");
-        tokio::join!(sweep, renew, anchor);
+        let anchor = every(self.anchor_every, || Self::anchor(runner), "anchor");
+        let refresh =
+            every(self.refresh_every, || async { app.snapshots.refresh().await.map(drop) }, "refresh");
+        let tidy = every(self.tidy_every, || app.tidy(), "tidying");
+        tokio::join!(sweep, renew, anchor, refresh, tidy);
     }
 
     /// Anchors everything not yet anchored.
@@ -47,6 +59,13 @@ impl Background {
         let parts = runner.parts();
         while parts.store.write_anchor(parts.clock.now(), ANCHOR_EVENTS).await? > 0 {}
         Ok(())
+    }
+}
+
+impl App {
+    async fn tidy(&self) -> Result<(), StoreError> {
+        self.record_key_uses().await?;
+        self.store().forget_sign_ins(self.now()).await
     }
 }
 

@@ -17,6 +17,46 @@ pub enum AppError {
     #[error("{message}")]
     Forbidden {
         /// Why.
+        message: String,
+        /// The policy rule that decided, where one did.
+        rule: Option<String>,
+        /// What would change it.
+        hint: Option<String>,
+    },
+    /// What was asked for can't be, as it was said.
+    #[error("{message}")]
+    Invalid {
+        /// Why, safe to show.
+        message: String,
+        /// What would help.
+        hint: Option<String>,
+        /// More, for programs.
+        details: Option<serde_json::Value>,
+    },
+    /// A policy text that can't be saved.
+    #[error("the policy can't be used: {0}")]
+    Policy(toolgate_policy::cedar::PolicyProblems),
+    /// Nobody can be let in with this.
+    #[error("{message}")]
+    Unauthenticated {
+        /// Why, without a word on which part was wrong.
+        message: &'static str,
+    },
+    /// Tried too often.
+    #[error("too many attempts")]
+    TooMany {
+        /// When to come back.
+        retry_after_seconds: u64,
+    },
+    /// A link that does not work: unknown, used, or over.
+    #[error("this link does not work, or does not work any more")]
+    TokenInvalid,
+    /// An identity provider did not bring anyone in.
+    #[error("{message}")]
+    Identity {
+        /// What kind of fault.
+        fault: crate::identity::IdentityFault,
+        /// Why, safe to show.
         message: &'static str,
     },
     /// It does not stand where this would be possible.
@@ -31,6 +71,32 @@ pub enum AppError {
     /// The store could not do it.
     #[error("the store could not do it")]
     Store(#[source] StoreError),
+}
+
+impl AppError {
+    /// The caller may not do this.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::Forbidden { message: message.into(), rule: None, hint: None }
+    }
+
+    /// What was asked for can't be.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::Invalid { message: message.into(), hint: None, details: None }
+    }
+
+    /// The same with what would help.
+    #[must_use]
+    pub fn with_hint(self, text: impl Into<String>) -> Self {
+        match self {
+            Self::Invalid { message, details, .. } => {
+                Self::Invalid { message, hint: Some(text.into()), details }
+            }
+            Self::Forbidden { message, rule, .. } => {
+                Self::Forbidden { message, rule, hint: Some(text.into()) }
+            }
+            other => other,
+        }
+    }
 }
 
 impl From<StoreError> for AppError {

@@ -1,46 +1,98 @@
 //! Use cases, one file each. Doors take in, call one of these, and show the result; the rules live below, in core.
 
 mod approve_invocation;
+mod assignment;
+mod attempts;
 mod audit;
 mod authenticate;
 mod background;
+mod bounds;
 mod cancel_invocation;
+mod connections;
+mod directory;
+mod entrance;
 mod error;
+mod explain;
+mod identity;
+mod invite;
 mod invoke_tool;
+mod key;
+mod kill;
+mod limit;
+mod limits;
 mod list_tools;
+mod manage;
+mod password;
+mod policy;
+mod powers;
+mod principal;
+mod profile;
 mod read_invocation;
+mod role;
+mod secret;
 mod session;
 mod set_up;
 mod settle_invocation;
+mod sign_in;
+mod signed_in;
+mod snapshot;
+mod stored;
+mod tenant;
+mod tool_setting;
+mod toolset;
+mod try_policy;
 
 use std::sync::Arc;
 
 use toolgate_core::Runner;
 use toolgate_core::port::store::Store;
 
+pub use attempts::{Attempts, address_bucket};
 pub use audit::{AuditReport, BrokenRecord, verify};
 pub use authenticate::{ApiKeySecret, hash_key};
 pub use background::Background;
+pub use connections::Connections;
+pub use directory::Records;
 pub use error::AppError;
+pub use explain::{ExplainRequest, ExplainStep, Explanation};
+pub use identity::{ConnectedProvider, Departure, IdentityFault, Return};
+pub use invite::{Acceptance, Invitation};
 pub use invoke_tool::InvokeRequest;
+pub use key::{KeyEnd, NewKey};
+pub use limits::Limits;
+pub use list_tools::source_of;
+pub use password::Password;
+pub use policy::{PolicyState, PolicyVersion};
+pub use principal::{NewPrincipal, PrincipalChange};
 pub use read_invocation::InvocationQuery;
-pub use set_up::{AdminKey, FixedTools, ToolSetUpError, set_up_admin, set_up_tools};
+pub use role::TenantRole;
+pub use secret::Secret;
+pub use set_up::{AdminKey, ToolSetUpError, set_up_admin, set_up_tools};
 pub use settle_invocation::Settlement;
+pub use sign_in::{Arrival, SignInMethods, SignedIn};
+pub use snapshot::{RegistryEntry, Snapshot, Snapshots};
+pub use stored::Stored;
+pub use tenant::TenantChange;
+pub use toolset::ToolsetWithTools;
+pub use try_policy::{PolicyTrial, TriedCall};
 
 use authenticate::KnownKeys;
+use entrance::Entrance;
 
 /// The product behind its doors. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct App {
     runner: Runner,
+    snapshots: Arc<Snapshots>,
     known_keys: Arc<KnownKeys>,
+    entrance: Arc<Entrance>,
 }
 
 impl App {
-    /// The product around a runner.
+    /// The product around a runner and the snapshots it works with.
     #[must_use]
-    pub fn new(runner: Runner) -> Self {
-        Self { runner, known_keys: Arc::default() }
+    pub fn new(runner: Runner, snapshots: Arc<Snapshots>) -> Self {
+        Self { runner, snapshots, known_keys: Arc::default(), entrance: Arc::default() }
     }
 
     /// The runner.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use toolgate_core::BoundTool;
+use toolgate_core::actor::Credential;
 use toolgate_core::id::ToolName;
-use toolgate_core::port::gate::Verdict;
-use toolgate_core::{Actor, contract::Audience};
+use toolgate_core::port::gate::Ask;
+use toolgate_core::{Actor, BoundTool, Source};
 
 use crate::{App, AppError};
 
@@ -13,29 +13,38 @@ impl App {
     /// The tools this caller may call, ordered by id.
     #[must_use]
     pub fn list_tools(&self, actor: &Actor) -> Vec<Arc<BoundTool>> {
-        let catalog = self.runner.parts().tools.of(&actor.tenant);
-        catalog.tools().iter().filter(|tool| self.may_call(actor, tool)).cloned().collect()
+        let parts = self.runner.parts();
+        let catalog = parts.tools.of(&actor.tenant);
+        let permitted = |tool: &&Arc<BoundTool>| parts.permit(&self.ask(actor, tool)).is_ok();
+        catalog.tools().iter().filter(permitted).cloned().collect()
     }
 
     /// One tool this caller may call, by id or alias.
     ///
     /// # Errors
-    /// "Not found" for what does not exist and for what the caller may not see.
+    /// "Not found" for what does not exist and for what the caller may not call.
     pub fn read_tool(&self, actor: &Actor, id: &ToolName) -> Result<Arc<BoundTool>, AppError> {
-        let catalog = self.runner.parts().tools.of(&actor.tenant);
+        let parts = self.runner.parts();
+        let catalog = parts.tools.of(&actor.tenant);
         catalog
             .get(id)
-            .filter(|tool| self.may_call(actor, tool))
+            .filter(|tool| parts.permit(&self.ask(actor, tool)).is_ok())
             .cloned()
             .ok_or(AppError::NotFound { what: "tool" })
     }
 
-    fn may_call(&self, actor: &Actor, tool: &BoundTool) -> bool {
-        let parts = self.runner.parts();
-        let internal = tool.contract.audience == Audience::Internal && actor.key.is_some();
-        !internal
-            && tool.offered_to(&actor.tenant)
-            && parts.policy.decide(actor, &tool.contract).verdict != Verdict::Deny
-            && parts.authorizer.authorize(actor, &tool.contract).is_ok()
+    /// The question of the one predicate, now and in no session in particular.
+    pub(crate) fn ask<'a>(&self, actor: &'a Actor, tool: &'a BoundTool) -> Ask<'a> {
+        Ask { actor, tool, session: None, labels: &[], source: source_of(actor), now: self.now() }
+    }
+}
+
+/// The door a credential comes through.
+#[must_use]
+pub const fn source_of(actor: &Actor) -> Source {
+    match actor.credential {
+        Credential::SignIn(_) => Source::Web,
+        Credential::Key(_) => Source::Api,
+        Credential::Internal => Source::System,
     }
 }

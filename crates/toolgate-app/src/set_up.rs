@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use toolgate_core::catalog::{Collision, Tools};
-use toolgate_core::id::{ApiKeyId, TenantId};
-use toolgate_core::port::store::{ApiKey, Store, StoreError, ToolRow};
-use toolgate_core::{BoundTool, Catalog, JsonText, Timestamp};
+use toolgate_core::administration::{AdminChange, Write};
+use toolgate_core::catalog::Collision;
+use toolgate_core::document::Expect;
+use toolgate_core::id::{ApiKeyId, PrincipalId, TenantId};
+use toolgate_core::port::store::{Store, StoreError, ToolRow};
+use toolgate_core::principal::{ApiKey, Principal};
+use toolgate_core::scope::Scopes;
+use toolgate_core::{AccessRules, BoundTool, Catalog, JsonText, Timestamp};
 
 use crate::authenticate::{ApiKeySecret, hash_key};
 
@@ -30,7 +34,7 @@ pub async fn set_up_admin(
     at: Timestamp,
 ) -> Result<AdminKey, StoreError> {
     let tenant = TenantId::default_tenant();
-    let admin = "user:admin".parse().map_err(StoreError::unavailable)?;
+    let admin: PrincipalId = "user:admin".parse().map_err(StoreError::unavailable)?;
     let outcome = match (given, store.any_key().await?) {
         (Some(key), _) => (key, AdminKey::Given),
         (None, true) => return Ok(AdminKey::Kept),
@@ -39,39 +43,41 @@ pub async fn set_up_admin(
             (key.clone(), AdminKey::Made(key))
         }
     };
-    store.put_principal(&tenant, &admin, &["*".to_owned()]).await?;
-    if store.actor_by_key(&hash_key(outcome.0.reveal())).await?.is_some() {
+    let hash = hash_key(outcome.0.reveal());
+    if store.key_by_hash(&hash).await?.is_some() {
         return Ok(outcome.1);
     }
-    store
-        .put_key(ApiKey {
-            id: ApiKeyId::generate(),
-            tenant,
-            principal: admin,
-            hash: hash_key(outcome.0.reveal()),
-            label: "first administrator".to_owned(),
-            created_at: at,
-        })
-        .await?;
+    let principal = Principal {
+        tenant: tenant.clone(),
+        id: admin.clone(),
+        title: "Administrator".to_owned(),
+        rules: AccessRules::default(),
+        roles: vec!["admin".parse().map_err(StoreError::unavailable)?],
+        acts_for: Vec::new(),
+        disabled: false,
+        created_at: at,
+    };
+    let key = ApiKey {
+        id: ApiKeyId::generate(),
+        tenant: tenant.clone(),
+        principal: admin.clone(),
+        subject: None,
+        hash,
+        label: "first administrator".to_owned(),
+        scopes: Scopes::default(),
+        created_by: admin.clone(),
+        created_at: at,
+        expires_at: None,
+        revoked_at: None,
+        last_used_at: None,
+    };
+    let summary = serde_json::json!({ "action": "server.set_up", "principal": admin, "key": key.id });
+    let writes = vec![
+        Write::PutPrincipal { principal: Box::new(principal), expect: Expect::Anything },
+        Write::PutKey(Box::new(key)),
+    ];
+    store.change(AdminChange::new(tenant, admin, at, &summary, writes)).await?;
     Ok(outcome.1)
-}
-
-/// One catalog for all tenants, as it was when the server started.
-#[derive(Debug)]
-pub struct FixedTools(Arc<Catalog>);
-
-impl FixedTools {
-    /// Serves this catalog.
-    #[must_use]
-    pub fn new(catalog: Catalog) -> Self {
-        Self(Arc::new(catalog))
-    }
-}
-
-impl Tools for FixedTools {
-    fn of(&self, _tenant: &TenantId) -> Arc<Catalog> {
-        Arc::clone(&self.0)
-    }
 }
 
 /// Why the tools could not be set up.
@@ -85,8 +91,8 @@ pub enum ToolSetUpError {
     Store(#[from] StoreError),
 }
 
-/// Records the tools and their contracts, and builds the catalog from what the database says of them: its word on
-/// approval stands, not the code's.
+/// Records the tools and their contracts, and returns them as the database says they are: its word on approval stands,
+/// not the code's. All tools must fit into one catalog.
 ///
 /// # Errors
 /// When two tools want one id, or the store can't be written.
@@ -95,7 +101,7 @@ pub async fn set_up_tools(
     tools: Vec<BoundTool>,
     today: &str,
     at: Timestamp,
-) -> Result<Catalog, ToolSetUpError> {
+) -> Result<Vec<Arc<BoundTool>>, ToolSetUpError> {
     let mut rows = Vec::with_capacity(tools.len());
     for tool in &tools {
         rows.push(ToolRow {
@@ -110,9 +116,13 @@ pub async fn set_up_tools(
     let kept = store.record_tools(&TenantId::default_tenant(), rows, at).await?;
     let approvals: std::collections::HashMap<_, _> =
         kept.into_iter().map(|row| (row.id, row.requires_approval)).collect();
-    let tools = tools.into_iter().map(|mut tool| {
-        tool.requires_approval |= approvals.get(&tool.contract.id).copied().unwrap_or(true);
-        Arc::new(tool)
-    });
-    Ok(Catalog::of(tools, today)?)
+    let tools: Vec<_> = tools
+        .into_iter()
+        .map(|mut tool| {
+            tool.requires_approval |= approvals.get(&tool.contract.id).copied().unwrap_or(true);
+            Arc::new(tool)
+        })
+        .collect();
+    Catalog::of(tools.iter().cloned(), today)?;
+    Ok(tools)
 }

@@ -23,7 +23,7 @@ impl App {
     ) -> Result<CallResult, AppError> {
         let invocation = self.read_invocation(actor, id).await?;
         if actor.principal.kind() != PrincipalKind::User {
-            return Err(AppError::Forbidden { message: "only a person may settle a call" });
+            return Err(AppError::forbidden("only a person may settle a call"));
         }
         if invocation.status != Status::InDoubt {
             return Err(AppError::Conflict {

@@ -1,11 +1,15 @@
 //! The operator's file: policy rules, limits and hosts. Flags win over the environment, the environment over the file.
 
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Deserialize;
-use toolgate_policy::{Rule, RulePolicy};
+use toolgate_policy::cedar::Policies;
+
+use crate::oidc::OidcConfig;
 
 /// `toolgate.toml`.
 #[derive(Debug, Default, Deserialize)]
@@ -19,13 +23,15 @@ pub(crate) struct Config {
     pub(crate) limits: LimitConfig,
     /// The HTTP door.
     pub(crate) server: ServerConfig,
+    /// Identity providers to sign in with, by name.
+    pub(crate) oidc: BTreeMap<String, OidcConfig>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PolicyConfig {
-    /// The rules; none means the default: reads run, changes ask a person.
-    pub(crate) rules: Option<Vec<Rule>>,
+    /// A file of Cedar policies for tenants that saved none; without one: reads run, changes ask a person.
+    pub(crate) default_file: Option<PathBuf>,
 }
 
 /// Which tools are switched on. Ids; `*` at the end stands for any rest.
@@ -65,6 +71,12 @@ pub(crate) struct ServerConfig {
     pub(crate) hosts: Vec<String>,
     /// The largest body, in bytes.
     pub(crate) max_body_bytes: Option<usize>,
+    /// Where browsers find this server.
+    pub(crate) public_url: Option<String>,
+    /// Proxies whose word on where a request comes from is taken.
+    pub(crate) trusted_proxies: Vec<IpAddr>,
+    /// The most connections at once from one address.
+    pub(crate) max_connections_per_peer: Option<usize>,
 }
 
 impl Config {
@@ -76,12 +88,14 @@ impl Config {
         toml::from_str(&text).with_context(|| format!("`{}` is not a configuration", path.display()))
     }
 
-    /// The policy in force.
-    pub(crate) fn policy(&self) -> anyhow::Result<RulePolicy> {
-        match &self.policy.rules {
-            None => Ok(RulePolicy::default()),
-            Some(rules) => Ok(RulePolicy::new(rules.clone())?),
-        }
+    /// The policies of tenants that saved none.
+    pub(crate) fn default_policies(&self) -> anyhow::Result<String> {
+        let Some(path) = &self.policy.default_file else { return Ok(Policies::default_set().0.to_owned()) };
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("`{}` can't be read", path.display()))?;
+        // What names a tool is checked against its schema when a tenant saves it; here tools may come and go.
+        Policies::check(&text, &|_| None).with_context(|| format!("`{}`", path.display()))?;
+        Ok(text)
     }
 }
 
@@ -93,7 +107,7 @@ mod tests {
     fn the_example_in_the_repository_is_a_configuration() {
         let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/toolgate.example.toml");
         let config = Config::read(Some(&example)).unwrap();
-        assert!(!config.policy().unwrap().rules().is_empty());
+        assert!(config.policy.default_file.is_some());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod client;
 mod config;
+mod oidc;
 mod print;
 mod serve;
 mod telemetry;

@@ -9,19 +9,22 @@ use anyhow::{Context, bail};
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use toolgate_app::{AdminKey, ApiKeySecret, App, Background, FixedTools, set_up_admin, set_up_tools};
+use toolgate_app::{
+    AdminKey, ApiKeySecret, App, Background, Connections, Limits, Records, Snapshots, set_up_admin,
+    set_up_tools,
+};
 use toolgate_core::port::capability::{Capabilities, Clock, SystemClock};
 use toolgate_core::port::store::Store;
 use toolgate_core::runner::{Parts, Settings};
 use toolgate_core::{BoundTool, Runner};
-use toolgate_policy::{AccessAuthorizer, GrantedConnections, LocalLimiter};
+use toolgate_policy::{AccessAuthorizer, GrantedConnections};
 use toolgate_server::{Served, ServerSettings, ServerState};
 use toolgate_store_postgres::PostgresStore;
 use toolgate_store_sqlite::SqliteStore;
 
 use crate::config::{Config, ToolConfig};
-use crate::print;
 use crate::telemetry::{self, LogFormat};
+use crate::{oidc, print};
 
 /// How to run a gate.
 #[derive(Debug, Args)]
@@ -125,16 +128,27 @@ async fn serve(
 
     let tools = bind_tools(args, &config.tools)?;
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    let catalog = set_up_tools(store.as_ref(), tools, &today, clock.now()).await?;
-    tracing::info!(tools = catalog.tools().len(), engine = store.engine(), "ready to serve");
+    let tools = set_up_tools(store.as_ref(), tools, &today, clock.now()).await?;
+    tracing::info!(tools = tools.len(), engine = store.engine(), "ready to serve");
+    let snapshots = Snapshots::new(Arc::clone(&store), tools, today, config.default_policies()?)?;
+    let snapshots = Arc::new(snapshots);
 
     let lease = Duration::from_secs(args.lease_seconds);
     let runner = Runner::new(Parts {
-        tools: Arc::new(FixedTools::new(catalog)),
-        policy: Arc::new(config.policy()?),
+        tools: Arc::clone(&snapshots) as _,
+        policy: Arc::clone(&snapshots) as _,
         authorizer: Arc::new(AccessAuthorizer),
-        connections: Arc::new(GrantedConnections::default()),
-        limiter: Arc::new(LocalLimiter::new(config.limits.calls_per_second)),
+        connections: Arc::new(Connections::new(
+            GrantedConnections::default(),
+            Arc::clone(&snapshots),
+            Arc::clone(&clock),
+        )),
+        limiter: Arc::new(Limits::new(
+            Arc::clone(&store),
+            Arc::clone(&snapshots),
+            config.limits.calls_per_second,
+        )),
+        directory: Arc::new(Records::new(Arc::clone(&store), Arc::clone(&snapshots))),
         capabilities: capabilities(args, &clock)?,
         store,
         clock,
@@ -143,14 +157,21 @@ async fn serve(
     // What an earlier process left is looked after before the first new call.
     runner.parts().store.end_foreign_leases().await?;
     let background = Background { renew_every: lease / 4, ..Background::default() };
-    let background = tokio::spawn(background.run(runner.clone()));
+    let app = App::new(runner.clone(), snapshots).with_providers(oidc::connect(config.oidc)?);
+    let background = tokio::spawn(background.run(app.clone()));
 
     let mut settings =
         ServerSettings { hosts: [config.server.hosts, args.hosts.clone()].concat(), ..Default::default() };
     settings.max_body_bytes = config.server.max_body_bytes.unwrap_or(settings.max_body_bytes);
+    settings.max_connections_per_peer =
+        config.server.max_connections_per_peer.unwrap_or(settings.max_connections_per_peer);
+    settings.trusted_proxies = config.server.trusted_proxies;
+    settings.public_url = config.server.public_url.map(public_url).transpose()?;
+    settings.hosts.extend(settings.public_url.as_deref().and_then(host_of));
     let stop = stop_signal()?;
-    let state = ServerState::new(App::new(runner.clone()), settings.clone(), Some(metrics), stop.clone());
+    let state = ServerState::new(app.clone(), settings.clone(), Some(metrics), stop.clone());
     print::talk(format_args!("toolgate listens on http://{address}"));
+    offer_set_up(&app, settings.public_url.as_deref(), address).await?;
     let patience = Duration::from_secs(args.drain_seconds);
     let stopped = stop.clone();
     let stopping = tokio::spawn(async move {
@@ -166,6 +187,9 @@ async fn serve(
     background.abort();
     if let Err(cause) = Background::anchor(&runner).await {
         tracing::warn!(error = %cause, "the record was not anchored on the way out");
+    }
+    if let Err(cause) = app.record_key_uses().await {
+        tracing::warn!(error = %cause, "when keys were last used was not written on the way out");
     }
     if served == Served::CutOff || !drained {
         tracing::warn!("some calls or connections were cut off; they are looked after at the next start");
@@ -190,6 +214,42 @@ fn greet(admin: AdminKey) {
         print::talk(format_args!("\n    {}\n", key.reveal()));
         print::talk("Keep it, and `export TOOLGATE_KEY=…` to use it with the toolgate command.");
     }
+}
+
+/// Shows how the first person signs in, as long as nobody can.
+async fn offer_set_up(app: &App, public_url: Option<&str>, address: SocketAddr) -> anyhow::Result<()> {
+    let Some(token) = app.offer_set_up().await? else { return Ok(()) };
+    let here = match address.ip().is_unspecified() {
+        true => format!("http://localhost:{}", address.port()),
+        false => format!("http://{address}"),
+    };
+    let base = public_url.unwrap_or(&here);
+    print::talk("Nobody can sign in yet. Make the first administrator within a day at:");
+    print::talk(format_args!("\n    {base}/set-up?token={}\n", token.reveal()));
+    Ok(())
+}
+
+fn public_url(text: String) -> anyhow::Result<String> {
+    let host = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"))
+        .map(|rest| rest.trim_end_matches('/'));
+    let plain = |host: &str| {
+        !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.:[]".contains(&b))
+    };
+    if host.is_some_and(plain) {
+        return Ok(text.trim_end_matches('/').to_owned());
+    }
+    bail!("`server.public_url` must be such as `https://tools.example.com`, without a path")
+}
+
+fn host_of(url: &str) -> Option<String> {
+    let authority = url.split_once("://")?.1;
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => host,
+        _ => authority,
+    };
+    Some(host.to_owned())
 }
 
 fn bind_tools(args: &ServeArgs, config: &ToolConfig) -> anyhow::Result<Vec<BoundTool>> {

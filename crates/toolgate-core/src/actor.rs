@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{ApiKeyId, PrincipalId, TenantId};
+use crate::id::{ApiKeyId, PrincipalId, SignInId, TenantId};
+use crate::scope::Scopes;
 
 /// The access rules a principal holds: `<plugin>.<resource>.<level>`, or `*` for all.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -35,6 +36,34 @@ impl AccessRules {
     pub fn as_slice(&self) -> &[String] {
         &self.0
     }
+
+    /// The rules, shared.
+    #[must_use]
+    pub fn shared(&self) -> Arc<[String]> {
+        Arc::clone(&self.0)
+    }
+}
+
+/// How a caller proved who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credential {
+    /// A bearer key.
+    Key(ApiKeyId),
+    /// A browser's cookie.
+    SignIn(SignInId),
+    /// None: the gate itself acts for a principal it knows.
+    Internal,
+}
+
+/// The person an agent or service works for. Made by the server from its own records, never from a request.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// Who.
+    pub principal: PrincipalId,
+    /// What they may do.
+    pub rules: AccessRules,
+    /// Their roles.
+    pub roles: Arc<[String]>,
 }
 
 /// An authenticated caller. Doors make one after checking a credential; the subject comes from the server's own
@@ -46,18 +75,34 @@ pub struct Actor {
     /// Who acts.
     pub principal: PrincipalId,
     /// The person an agent or service works for.
-    pub subject: Option<PrincipalId>,
-    /// What the principal may do.
+    pub subject: Option<Subject>,
+    /// What the principal may do, its roles' rules included and its credential's narrowing done.
     pub rules: AccessRules,
-    /// The credential used, when it was a key.
-    pub key: Option<ApiKeyId>,
+    /// The principal's roles.
+    pub roles: Arc<[String]>,
+    /// What the credential may do of it.
+    pub scopes: Arc<Scopes>,
+    /// The credential used.
+    pub credential: Credential,
 }
 
 impl Actor {
-    /// Whether this caller manages the whole tenant.
+    /// Whether this caller holds all access rules, with nothing narrowed.
     #[must_use]
     pub fn is_admin(&self) -> bool {
-        self.rules.hold("*")
+        self.scopes.is_all() && self.rules.hold("*")
+    }
+
+    /// The person an agent or service works for, by id.
+    #[must_use]
+    pub fn subject_id(&self) -> Option<&PrincipalId> {
+        self.subject.as_ref().map(|subject| &subject.principal)
+    }
+
+    /// Whether internal tools are within reach: never by a key, and so never by MCP.
+    #[must_use]
+    pub const fn stands_inside(&self) -> bool {
+        matches!(self.credential, Credential::SignIn(_) | Credential::Internal)
     }
 
     /// Whether a record owned by these principals is this caller's own to see.

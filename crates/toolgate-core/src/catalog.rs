@@ -61,6 +61,21 @@ impl BoundTool {
         })
     }
 
+    /// The same tool where every call waits for a person.
+    #[must_use]
+    pub fn asking(&self) -> Self {
+        Self {
+            contract: Arc::clone(&self.contract),
+            version: self.version.clone(),
+            capabilities: self.capabilities.clone(),
+            requires_approval: true,
+            input: Arc::clone(&self.input),
+            output: Arc::clone(&self.output),
+            redactor: self.redactor.clone(),
+            executor: Arc::clone(&self.executor),
+        }
+    }
+
     /// Whether the contract lets this tenant have the tool.
     #[must_use]
     pub fn offered_to(&self, tenant: &TenantId) -> bool {

@@ -302,5 +302,7 @@ fn step_of(kind: EventKind, body: Body) -> Option<Step> {
         EventKind::LateResult => {
             Step::LateResult { attempt: body.attempt?, output: body.output, error: body.error }
         }
+        // Not a step of any call.
+        EventKind::AdminChanged => return None,
     })
 }

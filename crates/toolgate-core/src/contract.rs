@@ -222,6 +222,9 @@ pub struct ToolContract {
     /// Tenants that may see it; none named means all.
     #[serde(default)]
     pub tenants: Vec<String>,
+    /// Whether it is off until someone switches it on: tools that need keys or credit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub opt_in: bool,
     /// Who may ever see it.
     #[serde(default)]
     pub audience: Audience,

@@ -90,6 +90,9 @@ pub enum EventKind {
     /// A result that came after the outcome was settled; kept, never applied.
     #[serde(rename = "tool.late_result")]
     LateResult,
+    /// Someone who manages the tenant changed something.
+    #[serde(rename = "admin.changed")]
+    AdminChanged,
 }
 
 crate::contract::text_form!(EventKind {
@@ -105,7 +108,8 @@ crate::contract::text_form!(EventKind {
     Expired = "tool.expired",
     InDoubt = "tool.in_doubt",
     CancelRequested = "tool.cancel_requested",
-    LateResult = "tool.late_result"
+    LateResult = "tool.late_result",
+    AdminChanged = "admin.changed"
 });
 
 /// An event before it has its place in the chain.

@@ -97,6 +97,8 @@ prefixed_ids! {
     ConnectionId = "con";
     /// One running server process, as named in leases.
     WorkerId = "wrk";
+    /// A person signed in with a browser.
+    SignInId = "sin";
 }
 
 macro_rules! text_ids {
@@ -155,6 +157,8 @@ text_ids! {
     TenantId, "tenant slug: lower-case letters, digits and `-`, at most 63 characters", is_tenant_slug;
     /// Who acts: `user:…`, `agent:…` or `service:…`.
     PrincipalId, "principal: `user:`, `agent:` or `service:` and a name of at most 128 characters", is_principal;
+    /// What people call a role, toolset, profile or limit.
+    Slug, "name: lower-case letters, digits, `-`, `_` and `.`, at most 64 characters, starting with a letter or digit", is_slug;
     /// What a caller sends so that a repeat is recognised.
     IdempotencyKey, "idempotency key: 1 to 255 visible ASCII characters", is_idempotency_key;
 }
@@ -179,6 +183,12 @@ pub enum PrincipalKind {
 }
 
 impl PrincipalId {
+    /// The part after the kind.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.split_once(':').map_or("", |(_, name)| name)
+    }
+
     /// What kind of principal this is.
     #[must_use]
     pub fn kind(&self) -> PrincipalKind {
@@ -217,6 +227,12 @@ fn is_principal(text: &str) -> bool {
             && (1..=128).contains(&name.len())
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.@+/:".contains(&b))
     })
+}
+
+fn is_slug(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_.".contains(&b))
+        && text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
 }
 
 fn is_idempotency_key(text: &str) -> bool {

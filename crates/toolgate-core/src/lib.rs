@@ -4,21 +4,34 @@
 //! [`Runner::execute`](runner::Runner::execute).
 
 pub mod actor;
+pub mod administration;
+pub mod assignment;
 pub mod catalog;
 pub mod change;
 pub mod contract;
+pub mod document;
 pub mod error;
 pub mod event;
 pub mod failpoint;
 pub mod id;
 pub mod invocation;
 pub mod json;
+pub mod kill;
+pub mod limit;
+pub mod pattern;
 pub mod port;
+pub mod principal;
+pub mod profile;
 pub mod redaction;
+pub mod role;
 pub mod runner;
+pub mod scope;
+pub mod tenant;
 pub mod time;
+pub mod tool_setting;
+pub mod toolset;
 
-pub use actor::{AccessRules, Actor};
+pub use actor::{AccessRules, Actor, Credential, Subject};
 pub use catalog::{BoundTool, Catalog};
 pub use contract::{Effect, Egress, ToolContract};
 pub use error::{CallError, ErrorCode};

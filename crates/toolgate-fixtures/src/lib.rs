@@ -2,6 +2,7 @@
 //! `--fixture-tools`; never for production.
 
 mod effect;
+mod guarded;
 mod misbehave;
 mod receiver;
 mod slow;
@@ -15,6 +16,9 @@ use toolgate_native::Plugin;
 pub fn plugin() -> Plugin {
     Plugin {
         id: "fixture",
-        tools: [effect::tools(), slow::tools(), misbehave::tools()].into_iter().flatten().collect(),
+        tools: [effect::tools(), slow::tools(), misbehave::tools(), guarded::tools()]
+            .into_iter()
+            .flatten()
+            .collect(),
     }
 }

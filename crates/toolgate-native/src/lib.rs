@@ -89,6 +89,8 @@ pub struct Promise {
     shows: Vec<String>,
     permissions: Vec<String>,
     audience: Audience,
+    tenants: Vec<String>,
+    opt_in: bool,
     approval: ApprovalMode,
     limits: Limits,
     sections: Vec<OutputSection>,
@@ -127,6 +129,8 @@ impl Promise {
             shows: Vec::new(),
             permissions: Vec::new(),
             audience: Audience::External,
+            tenants: Vec::new(),
+            opt_in: false,
             approval: ApprovalMode::Auto,
             limits: Limits::default(),
             sections: Vec::new(),
@@ -173,6 +177,20 @@ impl Promise {
     #[must_use]
     pub fn permissions(mut self, rules: &[&str]) -> Self {
         self.permissions = rules.iter().map(|&rule| rule.to_owned()).collect();
+        self
+    }
+
+    /// Off until someone switches it on: it needs keys or credit.
+    #[must_use]
+    pub fn opt_in(mut self) -> Self {
+        self.opt_in = true;
+        self
+    }
+
+    /// Only for these tenants.
+    #[must_use]
+    pub fn tenants(mut self, slugs: &[&str]) -> Self {
+        self.tenants = slugs.iter().map(|&slug| slug.to_owned()).collect();
         self
     }
 
@@ -263,7 +281,8 @@ impl NativeTool {
             idempotent: promise.idempotent,
             redaction: Redaction { allow: promise.shows },
             permissions: promise.permissions,
-            tenants: Vec::new(),
+            tenants: promise.tenants,
+            opt_in: promise.opt_in,
             audience: promise.audience,
             visible: false,
             approval: promise.approval,

@@ -7,30 +7,30 @@ use toolgate_core::id::{ConnectionId, PrincipalKind};
 use toolgate_core::port::gate::{Authorizer, ConnectionGate};
 use toolgate_core::{Actor, ToolContract};
 
-/// Every access rule the contract names must be held; an internal tool never reaches an API key.
+/// Every access rule the contract names must be held, by the caller and by the person it works for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AccessAuthorizer;
 
 impl Authorizer for AccessAuthorizer {
     fn authorize(&self, actor: &Actor, tool: &ToolContract) -> Result<(), CallError> {
-        if tool.audience == toolgate_core::contract::Audience::Internal && actor.key.is_some() {
-            return Err(CallError::new(ErrorCode::AuthzDenied, "this tool is internal to the gate"));
-        }
         // Only an agent or a service can work for someone else, and only for a person.
-        if let Some(subject) = &actor.subject
+        if let Some(subject) = actor.subject_id()
             && (actor.principal.kind() == PrincipalKind::User || subject.kind() != PrincipalKind::User)
         {
             return Err(CallError::new(ErrorCode::AuthzDenied, "this caller may not act for the subject"));
         }
-        match tool.permissions.iter().find(|rule| !actor.rules.hold(rule)) {
-            None => Ok(()),
-            Some(missing) => Err(CallError::new(
-                ErrorCode::AuthzDenied,
-                format!("`{}` does not hold the access rule `{missing}`", actor.principal),
-            )
-            .hint(format!("someone who manages the tenant can grant `{missing}`"))
-            .details(serde_json::json!({ "missing": missing }))),
+        let subject = actor.subject.iter().map(|subject| (&subject.principal, &subject.rules));
+        for (principal, rules) in std::iter::once((&actor.principal, &actor.rules)).chain(subject) {
+            if let Some(missing) = tool.permissions.iter().find(|rule| !rules.hold(rule)) {
+                return Err(CallError::new(
+                    ErrorCode::AuthzDenied,
+                    format!("`{principal}` does not hold the access rule `{missing}`"),
+                )
+                .hint(format!("someone who manages the tenant can grant `{missing}`"))
+                .details(serde_json::json!({ "missing": missing, "principal": principal })));
+            }
         }
+        Ok(())
     }
 }
 
@@ -72,8 +72,8 @@ impl ConnectionGate for GrantedConnections {
 mod tests {
     use super::*;
     use serde_json::json;
-    use toolgate_core::AccessRules;
-    use toolgate_core::id::{ApiKeyId, TenantId};
+    use toolgate_core::id::TenantId;
+    use toolgate_core::{AccessRules, Credential, Subject};
 
     fn tool(extra: serde_json::Value) -> ToolContract {
         let mut contract = json!({
@@ -90,9 +90,21 @@ mod tests {
             tenant: TenantId::default_tenant(),
             principal: principal.parse().unwrap(),
             subject: None,
-            rules: AccessRules::new(rules.iter().map(|&s| s.to_owned())),
-            key: None,
+            rules: rules_of(rules),
+            roles: [].into(),
+            scopes: std::sync::Arc::default(),
+            credential: Credential::Internal,
         }
+    }
+
+    fn rules_of(rules: &[&str]) -> AccessRules {
+        AccessRules::new(rules.iter().map(|&rule| rule.to_owned()))
+    }
+
+    fn working_for(principal: &str, subject: &str, rules: &[&str]) -> Actor {
+        let subject =
+            Subject { principal: subject.parse().unwrap(), rules: rules_of(rules), roles: [].into() };
+        Actor { subject: Some(subject), ..actor(principal, &["a.b.read"]) }
     }
 
     #[test]
@@ -107,27 +119,27 @@ mod tests {
     }
 
     #[test]
-    fn internal_tools_never_reach_a_key() {
-        let internal = tool(json!({"audience": "internal"}));
-        let mut caller = actor("user:u", &["*"]);
-        assert!(AccessAuthorizer.authorize(&caller, &internal).is_ok());
-        caller.key = Some(ApiKeyId::generate());
-        assert!(AccessAuthorizer.authorize(&caller, &internal).is_err());
-    }
-
-    #[test]
     fn only_agents_and_services_act_for_people() {
         let plain = tool(json!({}));
         for (principal, subject, fine) in
             [("agent:a", "user:u", true), ("user:a", "user:u", false), ("agent:a", "agent:b", false)]
         {
-            let caller = Actor { subject: Some(subject.parse().unwrap()), ..actor(principal, &[]) };
+            let caller = working_for(principal, subject, &[]);
             assert_eq!(
                 AccessAuthorizer.authorize(&caller, &plain).is_ok(),
                 fine,
                 "{principal} for {subject}"
             );
         }
+    }
+
+    #[test]
+    fn an_agent_has_no_rule_that_its_person_lacks() {
+        let needs_one = tool(json!({"permissions": ["a.b.read"]}));
+        let check =
+            |rules: &[&str]| AccessAuthorizer.authorize(&working_for("agent:a", "user:u", rules), &needs_one);
+        assert!(check(&["a.b.read"]).is_ok());
+        assert!(check(&[]).unwrap_err().message.contains("user:u"));
     }
 
     #[test]

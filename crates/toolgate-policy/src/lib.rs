@@ -1,12 +1,15 @@
-//! Who may call what: the first implementations of the gates a call passes.
+//! Who may call what, and how often: the gates a call passes.
 //!
-//! Policy is data: rules from configuration, deny by default, the strictest match wins. Knows neither storage nor
-//! HTTP; time only as a rate limiter must.
+//! Policy is data: Cedar policies per tenant, deny by default, with kill switches, assignments and profiles around them.
+//! Knows neither storage nor HTTP; time only as limits must.
 
 mod access;
+pub mod cedar;
+mod gate;
 mod limit;
-mod rules;
+mod meter;
 
 pub use access::{AccessAuthorizer, GrantedConnections};
-pub use limit::LocalLimiter;
-pub use rules::{BadRule, Rule, RuleDecision, RulePolicy};
+pub use gate::{Alarm, BoundProfile, TenantGate, TenantRules};
+pub use limit::{Concern, concerns, rate_used, take_places};
+pub use meter::{Knocks, Meters, Place, Spending};

@@ -1,176 +1,182 @@
-//! Rate and concurrency on this node.
+//! Rate, cost and concurrency: which limits concern a call, and whether there is room.
 
-use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use toolgate_core::contract::ToolContract;
 use toolgate_core::error::{CallError, ErrorCode};
-use toolgate_core::id::{PrincipalId, ToolName};
-use toolgate_core::port::gate::{Limiter, Permit};
-use toolgate_core::{Actor, ToolContract};
+use toolgate_core::id::{PrincipalId, TenantId, ToolName};
+use toolgate_core::limit::{Budget, Limit, Overrun, Per};
+use toolgate_core::port::gate::{Admission, Permit};
+use toolgate_core::profile::Profile;
+use toolgate_core::{Actor, Timestamp};
 
-type ByPrincipal = DefaultKeyedRateLimiter<PrincipalId>;
+use crate::meter::{Meters, Place, Spending};
 
-/// How often the limiters forget keys that are back at their full quota.
-const TIDY_EVERY: u32 = 4096;
-
-/// GCRA rates per principal, in all and per tool, and concurrency per tool.
-#[derive(Debug)]
-pub struct LocalLimiter {
-    clock: DefaultClock,
-    all: Option<ByPrincipal>,
-    tools: Mutex<HashMap<ToolName, Arc<ToolLimits>>>,
-    calls: AtomicU32,
+/// One limit as it concerns one call.
+#[derive(Debug, Clone)]
+pub struct Concern {
+    /// The limit, as the record names it: `limit: …`, `profile: …`, `tool: …`.
+    pub rule: Arc<str>,
+    /// What has a measure of its own here.
+    pub key: String,
+    /// Calls a minute.
+    pub rate: Option<NonZeroU32>,
+    /// Calls at the same time.
+    pub concurrency: Option<NonZeroU32>,
+    /// The budget, and what counts towards it.
+    pub budget: Option<(Budget, Spending)>,
+    /// What happens when it is used up.
+    pub on_overrun: Overrun,
 }
 
-#[derive(Debug)]
-struct ToolLimits {
-    rate: Option<(u32, ByPrincipal)>,
-    concurrency: Option<(u32, Arc<AtomicU32>)>,
-}
-
-/// One taken place among a tool's concurrent calls.
-struct Place(Arc<AtomicU32>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-impl LocalLimiter {
-    /// Lets each principal make so many calls a second over all tools; none means no such limit.
-    #[must_use]
-    pub fn new(per_second: Option<NonZeroU32>) -> Self {
-        Self {
-            clock: DefaultClock::default(),
-            all: per_second.map(|rate| RateLimiter::keyed(Quota::per_second(rate))),
-            tools: Mutex::default(),
-            calls: AtomicU32::new(0),
-        }
-    }
-
-    fn limits_of(&self, tool: &ToolContract) -> Option<Arc<ToolLimits>> {
-        let (rate, concurrency) = (tool.limits.rate_per_minute, tool.limits.concurrency);
-        if rate.is_none() && concurrency.is_none() {
-            return None;
-        }
-        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = tools.get(&tool.id).filter(|known| {
-            known.rate.as_ref().map(|(rate, _)| *rate) == rate
-                && known.concurrency.as_ref().map(|(most, _)| *most) == concurrency
+/// All limits that concern a call of this tool by this caller: the tool's own, the tenant's, and those of the profiles
+/// it was assigned with. Each can only refuse, so together they are as strict as the strictest.
+#[must_use]
+pub fn concerns<'a>(
+    actor: &Actor,
+    tool: &ToolContract,
+    limits: impl IntoIterator<Item = (&'a str, &'a Limit)>,
+    profiles: impl IntoIterator<Item = (&'a str, &'a Profile)>,
+) -> Vec<Concern> {
+    let (principal, id) = (actor.principal.as_str(), tool.id.as_str());
+    let mut found = Vec::new();
+    if let Some(rate) = tool.limits.rate_per_minute {
+        found.push(Concern {
+            rule: format!("tool: {id}").into(),
+            key: format!("rate {principal}"),
+            rate: Some(at_least_one(rate)),
+            concurrency: None,
+            budget: None,
+            on_overrun: Overrun::Stop,
         });
-        if let Some(known) = known {
-            return Some(Arc::clone(known));
-        }
-        let fresh = Arc::new(ToolLimits {
-            rate: rate.map(|rate| {
-                let quota = Quota::per_minute(NonZeroU32::new(rate).unwrap_or(NonZeroU32::MIN));
-                (rate, RateLimiter::keyed(quota))
-            }),
-            concurrency: concurrency.map(|most| (most, Arc::default())),
-        });
-        tools.insert(tool.id.clone(), Arc::clone(&fresh));
-        Some(fresh)
     }
+    if let Some(places) = tool.limits.concurrency {
+        found.push(Concern {
+            rule: format!("tool: {id}").into(),
+            key: "places".to_owned(),
+            rate: None,
+            concurrency: Some(at_least_one(places)),
+            budget: None,
+            on_overrun: Overrun::Stop,
+        });
+    }
+    for (name, limit) in limits {
+        if !limit.counts(principal, id) {
+            continue;
+        }
+        let (who, what) = match limit.per {
+            Per::Tenant => (None, None),
+            Per::Principal => (Some(&actor.principal), None),
+            Per::Tool => (None, Some(&tool.id)),
+            Per::PrincipalAndTool => (Some(&actor.principal), Some(&tool.id)),
+        };
+        found.push(Concern {
+            rule: format!("limit: {name}").into(),
+            key: key(who, what),
+            rate: limit.rate_per_minute.map(at_least_one),
+            concurrency: limit.concurrency.map(at_least_one),
+            budget: limit.cost.map(|cost| (cost, spending(actor, who, what))),
+            on_overrun: limit.on_overrun,
+        });
+    }
+    for (name, profile) in profiles {
+        let cost = profile.cost.map(|cost| (cost, spending(actor, Some(&actor.principal), None)));
+        if profile.rate_per_minute.is_none() && profile.concurrency.is_none() && cost.is_none() {
+            continue;
+        }
+        found.push(Concern {
+            rule: format!("profile: {name}").into(),
+            key: key(Some(&actor.principal), Some(&tool.id)),
+            rate: profile.rate_per_minute.map(at_least_one),
+            concurrency: profile.concurrency.map(at_least_one),
+            budget: cost,
+            on_overrun: profile.on_overrun,
+        });
+    }
+    found
+}
 
-    fn check_rate(&self, limiter: &ByPrincipal, actor: &Actor, what: &str) -> Result<(), CallError> {
-        limiter.check_key(&actor.principal).map_err(|not_until| {
-            let wait = not_until.wait_time_from(self.clock.now());
-            let seconds = wait.as_secs_f64().ceil().max(1.0);
-            CallError::new(ErrorCode::RateLimited, format!("too many calls {what}"))
-                .hint(format!("try again in {seconds} s"))
-                .details(serde_json::json!({ "retry_after_seconds": seconds }))
-        })
+/// Budgets and places: whether there is room under all of them, and takes the places if so. Rates come after, so that
+/// a refused call uses up as little as it can.
+///
+/// # Errors
+/// What to answer when there is none: an error, or that a person is asked.
+pub fn take_places(
+    meters: &Meters,
+    tenant: &TenantId,
+    concerns: &[Concern],
+    now: Timestamp,
+) -> Result<Permit, Result<Admission, CallError>> {
+    for concern in concerns {
+        let Some((budget, spending)) = &concern.budget else { continue };
+        let spent = meters.spent(spending, budget.every, now);
+        if spent >= budget.micros {
+            let every = budget.every.as_str();
+            return Err(overrun(concern, || {
+                CallError::new(
+                    ErrorCode::BudgetExceeded,
+                    format!("the budget of this {every} is used up (`{}`)", concern.rule),
+                )
+                .hint(format!("wait for the next {every}, or have the limit raised"))
+                .details(serde_json::json!({ "rule": concern.rule, "limit_micros": budget.micros }))
+            }));
+        }
+    }
+    let mut places: Vec<Place> = Vec::new();
+    for concern in concerns {
+        let Some(most) = concern.concurrency else { continue };
+        match meters.place(tenant, &concern.rule, &concern.key, most) {
+            Some(place) => places.push(place),
+            None => {
+                return Err(Err(CallError::new(
+                    ErrorCode::BudgetExceeded,
+                    format!("{most} such calls run already (`{}`)", concern.rule),
+                )
+                .hint("try again when one has ended")
+                .details(serde_json::json!({ "rule": concern.rule, "concurrency": most }))));
+            }
+        }
+    }
+    Ok(if places.is_empty() { Permit::free() } else { Permit::holding(places) })
+}
+
+/// What to answer when a rate is used up and there is room again after `wait`.
+///
+/// # Errors
+/// `rate_limited`, unless a person is asked.
+pub fn rate_used(concern: &Concern, wait: Duration) -> Result<Admission, CallError> {
+    let seconds = wait.as_secs_f64().ceil().max(1.0);
+    overrun(concern, || {
+        CallError::new(ErrorCode::RateLimited, format!("too many calls (`{}`)", concern.rule))
+            .hint(format!("try again in {seconds} s"))
+            .details(serde_json::json!({ "rule": concern.rule, "retry_after_seconds": seconds }))
+    })
+}
+
+fn overrun(concern: &Concern, error: impl FnOnce() -> CallError) -> Result<Admission, CallError> {
+    match concern.on_overrun {
+        Overrun::Stop => Err(error()),
+        Overrun::Ask => Ok(Admission::Ask {
+            rule: Arc::clone(&concern.rule),
+            reason: format!("{}; a person may let it through", error().message),
+        }),
     }
 }
 
-impl Limiter for LocalLimiter {
-    fn knock(&self, actor: &Actor) -> Result<(), CallError> {
-        let Some(all) = &self.all else { return Ok(()) };
-        if self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(TIDY_EVERY) {
-            all.retain_recent();
-        }
-        self.check_rate(all, actor, "by this principal")
-    }
+fn key(who: Option<&PrincipalId>, what: Option<&ToolName>) -> String {
+    format!("{} {}", who.map_or("", |who| who.as_str()), what.map_or("", |what| what.as_str()))
+}
 
-    fn admit(&self, actor: &Actor, tool: &ToolContract) -> Result<Permit, CallError> {
-        let Some(limits) = self.limits_of(tool) else { return Ok(Permit::free()) };
-        if let Some((_, rate)) = &limits.rate {
-            self.check_rate(rate, actor, "of this tool")?;
-        }
-        let Some((most, taken)) = &limits.concurrency else { return Ok(Permit::free()) };
-        if taken.fetch_add(1, Ordering::AcqRel) >= *most {
-            taken.fetch_sub(1, Ordering::AcqRel);
-            return Err(CallError::new(
-                ErrorCode::BudgetExceeded,
-                format!("{most} calls of this tool run already"),
-            )
-            .hint("try again when one has ended"));
-        }
-        Ok(Permit::holding(Place(Arc::clone(taken))))
-    }
+fn spending(actor: &Actor, who: Option<&PrincipalId>, what: Option<&ToolName>) -> Spending {
+    Spending { tenant: actor.tenant.clone(), principal: who.cloned(), tool: what.cloned() }
+}
+
+fn at_least_one(number: u32) -> NonZeroU32 {
+    NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-    use toolgate_core::AccessRules;
-    use toolgate_core::id::TenantId;
-
-    fn tool(limits: serde_json::Value) -> ToolContract {
-        serde_json::from_value(json!({
-            "id": "core__x", "title": "t", "description": "d", "category": "c", "icon": "i",
-            "input_schema": {"type": "object"}, "output_schema": {"type": "object"}, "limits": limits,
-            "effect": "read", "redaction": {"allow": ["*"]}, "execution": {"kind": "native", "plugin": "core"}
-        }))
-        .unwrap()
-    }
-
-    fn actor(principal: &str) -> Actor {
-        Actor {
-            tenant: TenantId::default_tenant(),
-            principal: principal.parse().unwrap(),
-            subject: None,
-            rules: AccessRules::default(),
-            key: None,
-        }
-    }
-
-    #[test]
-    fn one_principals_rate_does_not_touch_anothers() {
-        let limiter = LocalLimiter::new(None);
-        let two_a_minute = tool(json!({"rate_per_minute": 2}));
-        assert!(limiter.admit(&actor("user:a"), &two_a_minute).is_ok());
-        assert!(limiter.admit(&actor("user:a"), &two_a_minute).is_ok());
-        let refused = limiter.admit(&actor("user:a"), &two_a_minute).unwrap_err();
-        assert_eq!(refused.code, ErrorCode::RateLimited);
-        assert!(refused.details.unwrap()["retry_after_seconds"].as_f64().unwrap() > 1.0);
-        assert!(limiter.admit(&actor("user:b"), &two_a_minute).is_ok());
-    }
-
-    #[test]
-    fn places_come_back_when_calls_end() {
-        let limiter = LocalLimiter::new(None);
-        let one_at_a_time = tool(json!({"concurrency": 1}));
-        let held = limiter.admit(&actor("user:a"), &one_at_a_time).unwrap();
-        assert_eq!(
-            limiter.admit(&actor("user:b"), &one_at_a_time).unwrap_err().code,
-            ErrorCode::BudgetExceeded
-        );
-        drop(held);
-        assert!(limiter.admit(&actor("user:b"), &one_at_a_time).is_ok());
-    }
-
-    #[test]
-    fn a_principal_has_one_rate_over_all_calls() {
-        let limiter = LocalLimiter::new(NonZeroU32::new(1));
-        assert!(limiter.knock(&actor("user:a")).is_ok());
-        assert_eq!(limiter.knock(&actor("user:a")).unwrap_err().code, ErrorCode::RateLimited);
-        assert!(limiter.knock(&actor("user:b")).is_ok());
-    }
-}
+#[path = "limit_tests.rs"]
+mod tests;

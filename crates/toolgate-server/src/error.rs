@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use toolgate_api::{CallView, DoorCode, ErrorBody, ErrorView};
-use toolgate_app::AppError;
+use toolgate_app::{AppError, IdentityFault};
 use toolgate_core::ErrorCode;
 use toolgate_core::port::store::StoreError;
 use toolgate_core::runner::RunError;
@@ -14,6 +14,7 @@ use toolgate_core::runner::RunError;
 pub(crate) struct ApiError {
     status: StatusCode,
     error: ErrorView,
+    retry_after_seconds: Option<u64>,
 }
 
 impl ApiError {
@@ -26,6 +27,7 @@ impl ApiError {
                 hint: None,
                 details: None,
             },
+            retry_after_seconds: None,
         }
     }
 
@@ -38,7 +40,16 @@ impl ApiError {
                 hint: None,
                 details: None,
             },
+            retry_after_seconds: None,
         }
+    }
+
+    pub(crate) const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(crate) const fn view(&self) -> &ErrorView {
+        &self.error
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -61,8 +72,9 @@ impl IntoResponse for ApiError {
                 .headers_mut()
                 .insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
         }
-        if code == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+        let at_once = (code == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
+        if let Some(seconds) = self.retry_after_seconds.or(at_once) {
+            response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from(seconds));
         }
         response
     }
@@ -73,7 +85,35 @@ impl From<AppError> for ApiError {
         match cause {
             AppError::NotFound { .. } => Self::door(DoorCode::NotFound, cause.to_string())
                 .hint("check the id; what belongs to someone else is not shown either"),
-            AppError::Forbidden { message } => Self::door(DoorCode::Forbidden, message),
+            AppError::Forbidden { message, rule, hint } => Self {
+                error: ErrorView {
+                    code: DoorCode::Forbidden.as_str().to_owned(),
+                    message,
+                    hint,
+                    details: rule.map(|rule| serde_json::json!({ "rule": rule })),
+                },
+                ..Self::door(DoorCode::Forbidden, "")
+            },
+            AppError::Invalid { message, hint, details } => Self {
+                error: ErrorView { code: DoorCode::BadRequest.as_str().to_owned(), message, hint, details },
+                ..Self::door(DoorCode::BadRequest, "")
+            },
+            AppError::Policy(problems) => {
+                let problems: Vec<_> = problems.0.into_iter().map(crate::rest::policy::problem).collect();
+                Self::door(DoorCode::PolicyInvalid, "the policies can't be used")
+                    .hint("`details.problems` says what is wrong where; nothing was saved")
+                    .details(serde_json::json!({ "problems": problems }))
+            }
+            AppError::Unauthenticated { message } => Self::door(DoorCode::Unauthenticated, message),
+            AppError::TooMany { retry_after_seconds } => Self {
+                retry_after_seconds: Some(retry_after_seconds),
+                ..Self::door(DoorCode::TooManyAttempts, "this was tried too often")
+                    .hint("wait, then try again")
+                    .details(serde_json::json!({ "retry_after_seconds": retry_after_seconds }))
+            },
+            AppError::TokenInvalid => Self::door(DoorCode::TokenInvalid, cause.to_string())
+                .hint("ask for a new link; each works once, and for a while"),
+            AppError::Identity { fault, message } => identity(fault, message),
             AppError::Conflict { message } => Self::door(DoorCode::Conflict, message),
             AppError::Run(RunError::UnknownSession(_)) => Self::door(DoorCode::NotFound, cause.to_string())
                 .hint("leave `session_id` out, or make one with `POST /api/v1/sessions`"),
@@ -84,7 +124,7 @@ impl From<AppError> for ApiError {
             .hint("use a new key for a new call, or send the first body again")
             .details(serde_json::json!({ "first_call_id": first.to_string() })),
             AppError::Run(RunError::Refused(error)) => {
-                Self { status: call_status(error.code), error: error.into() }
+                Self { status: call_status(error.code), error: error.into(), retry_after_seconds: None }
             }
             AppError::Run(RunError::Draining) => {
                 Self::door(DoorCode::ShuttingDown, "the server is shutting down")
@@ -100,6 +140,15 @@ impl From<AppError> for ApiError {
             }
         }
     }
+}
+
+fn identity(fault: IdentityFault, message: &'static str) -> ApiError {
+    let (code, hint) = match fault {
+        IdentityFault::Invalid => (DoorCode::IdentityInvalid, "begin again at /sign-in"),
+        IdentityFault::Refused => (DoorCode::IdentityRefused, "ask whoever manages users here"),
+        IdentityFault::Unavailable => (DoorCode::IdentityUnavailable, "try again in a moment"),
+    };
+    ApiError::door(code, message).hint(hint)
 }
 
 fn store(cause: &StoreError) -> ApiError {

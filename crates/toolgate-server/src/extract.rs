@@ -9,9 +9,10 @@ use toolgate_api::DoorCode;
 use toolgate_core::{Actor, ErrorCode};
 
 use crate::ServerState;
+use crate::auth::{Peer, SignedInCaller};
 use crate::error::ApiError;
 
-/// The authenticated caller.
+/// The authenticated caller: by key, or without one by cookie.
 #[derive(Debug)]
 pub(crate) struct Caller(pub(crate) Actor);
 
@@ -23,13 +24,20 @@ impl FromRequestParts<ServerState> for Caller {
             ApiError::door(DoorCode::Unauthenticated, "no valid key came with the request")
                 .hint("send `Authorization: Bearer <key>`")
         };
-        let value = parts.headers.get(header::AUTHORIZATION).ok_or_else(missing)?;
+        let Some(value) = parts.headers.get(header::AUTHORIZATION) else {
+            if !SignedInCaller::comes_with(parts) {
+                return Err(missing());
+            }
+            let caller = SignedInCaller::from_request_parts(parts, state).await?;
+            return Ok(Self(caller.actor));
+        };
         let text = value.to_str().map_err(|_| missing())?;
         let (scheme, key) = text.split_once(' ').ok_or_else(missing)?;
         if !scheme.eq_ignore_ascii_case("bearer") {
             return Err(missing());
         }
-        state.app.authenticate(key.trim()).await?.map(Self).ok_or_else(missing)
+        let peer = Peer::of(&parts.extensions, &parts.headers, &state.settings.trusted_proxies);
+        state.app.authenticate_from(key.trim(), peer.0).await?.map(Self).ok_or_else(missing)
     }
 }
 
@@ -95,7 +103,7 @@ fn is_json(content_type: Option<&header::HeaderValue>) -> bool {
             && essence.ends_with("+json"))
 }
 
-async fn read(request: Request, state: &ServerState) -> Result<Bytes, ApiError> {
+pub(crate) async fn read(request: Request, state: &ServerState) -> Result<Bytes, ApiError> {
     let most = state.settings.max_body_bytes;
     let announced =
         request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());

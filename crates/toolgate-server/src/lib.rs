@@ -1,5 +1,6 @@
 //! The HTTP door: routes, limits and the loop that serves them. Knows no SQL and no rules.
 
+mod auth;
 mod door;
 mod error;
 mod extract;
@@ -38,6 +39,12 @@ pub struct ServerSettings {
     pub header_timeout: std::time::Duration,
     /// The most connections at once.
     pub max_connections: usize,
+    /// The most connections at once from one address; trusted proxies may have more.
+    pub max_connections_per_peer: usize,
+    /// Proxies whose word on where a request comes from is taken.
+    pub trusted_proxies: Vec<std::net::IpAddr>,
+    /// Where browsers find this server, such as `https://tools.example.com`; none means what each request names.
+    pub public_url: Option<String>,
 }
 
 impl Default for ServerSettings {
@@ -48,6 +55,9 @@ impl Default for ServerSettings {
             body_timeout: std::time::Duration::from_secs(20),
             header_timeout: std::time::Duration::from_secs(10),
             max_connections: 4096,
+            max_connections_per_peer: 512,
+            trusted_proxies: Vec::new(),
+            public_url: None,
         }
     }
 }
@@ -72,6 +82,7 @@ pub fn router(state: ServerState) -> Router {
     Router::new()
         .merge(api)
         .merge(health::routes())
+        .merge(auth::routes())
         .route(rest::DOCUMENT_PATH, axum::routing::get(move || rest::show_document(document.clone())))
         .fallback(error::unknown_route)
         .method_not_allowed_fallback(error::wrong_method)

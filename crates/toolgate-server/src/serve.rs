@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
@@ -13,6 +14,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::ServerSettings;
+use crate::auth::{PeerAddress, PeerPlaces};
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +34,7 @@ pub async fn serve(
     patience: Duration,
 ) -> Served {
     let places = Arc::new(Semaphore::new(settings.max_connections));
+    let peer_places = PeerPlaces::default();
     let graceful = GracefulShutdown::new();
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(settings.header_timeout).max_buf_size(64 * 1024);
@@ -44,7 +47,7 @@ pub async fn serve(
             accepted = listener.accept() => accepted,
             () = stop.cancelled() => break,
         };
-        let (stream, _peer): (_, SocketAddr) = match accepted {
+        let (stream, peer): (_, SocketAddr) = match accepted {
             Ok(accepted) => accepted,
             Err(cause) => {
                 // Out of files, most likely: a pause lets some go.
@@ -53,12 +56,25 @@ pub async fn serve(
                 continue;
             }
         };
+        let peer = peer.ip().to_canonical();
+        let most = match settings.trusted_proxies.contains(&peer) {
+            true => settings.max_connections,
+            false => settings.max_connections_per_peer,
+        };
+        let Some(peer_place) = peer_places.take(peer, most) else {
+            tracing::debug!(%peer, "an address has too many connections");
+            continue;
+        };
         // Answers are small and wanted at once.
         let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(router.clone());
+        let inner = TowerToHyperService::new(router.clone());
+        let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+            request.extensions_mut().insert(PeerAddress(peer));
+            inner.call(request)
+        });
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
-            let _place = place;
+            let _places = (place, peer_place);
             if let Err(cause) = connection.await {
                 tracing::debug!(error = %cause, "a connection ended badly");
             }

@@ -3,6 +3,8 @@
 
 #[path = "it/gate.rs"]
 mod gate;
+#[path = "it/governance/mod.rs"]
+mod governance;
 #[path = "it/losing.rs"]
 mod losing;
 #[path = "it/pipeline.rs"]

@@ -11,7 +11,7 @@ use toolgate_core::invocation::Step;
 use crate::given::*;
 
 /// All anchors, after checking that they are one chain.
-async fn anchors(store: &Shared) -> Vec<Anchor> {
+pub(crate) async fn anchors(store: &Shared) -> Vec<Anchor> {
     let mut all: Vec<Anchor> = Vec::new();
     loop {
         let part = store.anchors_after(all.last().map_or(0, |anchor| anchor.seq), 2).await.unwrap();
@@ -30,13 +30,13 @@ async fn anchors(store: &Shared) -> Vec<Anchor> {
 }
 
 /// The last head anchored for each session.
-fn anchored(anchors: &[Anchor]) -> HashMap<SessionId, ChainHead> {
+pub(crate) fn anchored(anchors: &[Anchor]) -> HashMap<SessionId, ChainHead> {
     anchors.iter().flat_map(|anchor| anchor.heads.iter().copied()).collect()
 }
 
 /// Anchors until these heads are covered. A store may leave out what was written beside a transaction still open
 /// elsewhere, so it can take more than one anchor.
-async fn anchor_until(store: &Shared, expected: &HashMap<SessionId, ChainHead>, limit: u32) {
+pub(crate) async fn anchor_until(store: &Shared, expected: &HashMap<SessionId, ChainHead>, limit: u32) {
     let since = Instant::now();
     loop {
         let covered = store.write_anchor(now(), limit).await.unwrap();

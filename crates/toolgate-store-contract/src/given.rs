@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use toolgate_core::administration::{AdminChange, Write};
 use toolgate_core::change::{Change, NewCall, SessionUse};
 use toolgate_core::contract::ContractVersion;
+use toolgate_core::document::Expect;
 use toolgate_core::event::{ChainHead, Event};
 use toolgate_core::id::{InvocationId, PrincipalId, SessionId, TenantId, WorkerId};
 use toolgate_core::invocation::{Invocation, Opened, Step};
 use toolgate_core::port::store::{Begun, Session, Store, StoreError};
-use toolgate_core::{CallError, Effect, Egress, ErrorCode, JsonText, Source, Timestamp};
+use toolgate_core::principal::Principal;
+use toolgate_core::{AccessRules, CallError, Effect, Egress, ErrorCode, JsonText, Source, Timestamp};
 
 pub(crate) type Shared = Arc<dyn Store>;
 
@@ -121,8 +124,14 @@ pub(crate) async fn advance(store: &Shared, seen: &Invocation, next: &Step) -> I
 /// An empty session of Ada's.
 pub(crate) async fn session(store: &Shared) -> SessionId {
     let id = SessionId::generate();
-    store.create_session(Session { id, tenant: tenant(), owner: ada(), created_at: now() }).await.unwrap();
+    store.create_session(labelled_session(id, &[])).await.unwrap();
     id
+}
+
+/// A session of Ada's with these labels, not yet written.
+pub(crate) fn labelled_session(id: SessionId, labels: &[&str]) -> Session {
+    let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+    Session { id, tenant: tenant(), owner: ada(), labels, created_at: now() }
 }
 
 pub(crate) fn in_session(id: SessionId) -> Opened {
@@ -152,6 +161,60 @@ pub(crate) async fn chain(store: &Shared, session: SessionId) -> Vec<Event> {
         head = event.verify(head).expect("the chain is whole");
     }
     events
+}
+
+/// A change of a tenant by its manager, not yet made.
+pub(crate) fn change_of(tenant: TenantId, writes: Vec<Write>) -> AdminChange {
+    let summary = serde_json::json!({ "action": "test", "writes": writes.len() });
+    AdminChange::new(tenant, principal("user:root"), now(), &summary, writes)
+}
+
+/// Makes a change of the default tenant that must go through; returns the generation.
+pub(crate) async fn change(store: &Shared, writes: Vec<Write>) -> u64 {
+    store.change(change_of(tenant(), writes)).await.unwrap()
+}
+
+/// Tries a change of the default tenant.
+pub(crate) async fn try_change(store: &Shared, writes: Vec<Write>) -> Result<u64, StoreError> {
+    store.change(change_of(tenant(), writes)).await
+}
+
+/// Makes the other tenant, with what else is written then.
+pub(crate) async fn make_other_tenant(store: &Shared, mut writes: Vec<Write>) {
+    writes.insert(0, put_tenant("Other", Expect::Absent));
+    assert_eq!(store.change(change_of(other_tenant(), writes)).await.unwrap(), 1);
+}
+
+pub(crate) fn put_tenant(title: &str, expect: Expect) -> Write {
+    Write::PutTenant { title: title.to_owned(), disabled: false, expect }
+}
+
+/// A plain principal, not yet written.
+pub(crate) fn person(tenant: TenantId, id: &PrincipalId) -> Principal {
+    Principal {
+        tenant,
+        id: id.clone(),
+        title: id.name().to_owned(),
+        rules: AccessRules::default(),
+        roles: Vec::new(),
+        acts_for: Vec::new(),
+        disabled: false,
+        created_at: now(),
+    }
+}
+
+pub(crate) fn put_principal(principal: &Principal) -> Write {
+    Write::PutPrincipal { principal: Box::new(principal.clone()), expect: Expect::Anything }
+}
+
+/// Writes plain principals of the default tenant.
+pub(crate) async fn principals(store: &Shared, ids: &[&PrincipalId]) {
+    change(store, ids.iter().map(|id| put_principal(&person(tenant(), id))).collect()).await;
+}
+
+/// The tenant's generation now.
+pub(crate) async fn generation(store: &Shared, tenant: &TenantId) -> u64 {
+    store.tenant(tenant).await.unwrap().expect("the tenant is there").generation
 }
 
 pub(crate) fn is_conflict<T>(result: &Result<T, StoreError>) -> bool {

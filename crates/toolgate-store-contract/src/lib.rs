@@ -16,14 +16,22 @@
 
 pub mod anchors;
 pub mod calls;
+pub mod changes;
+pub mod documents;
 mod given;
 pub mod guards;
+pub mod identities;
+pub mod keys;
 pub mod leases;
 pub mod lists;
 pub mod principals;
 pub mod record;
 pub mod sessions;
+pub mod sign_ins;
+pub mod spending;
+pub mod tenants;
 pub mod texts;
+pub mod tokens;
 pub mod tools;
 
 /// Makes one test of each promise. The expression is evaluated in an async context, once for each test, and gives a
@@ -48,6 +56,8 @@ macro_rules! store_contract {
             guards: writes_outside_never_start_without_a_person,
             sessions: sessions_belong_to_their_owner,
             sessions: a_session_is_made_once,
+            sessions: labels_survive,
+            sessions: the_administration_session_takes_no_calls,
             record: row_and_events_are_written_together,
             record: folding_events_gives_the_row,
             record: concurrent_appends_to_one_session_keep_one_chain,
@@ -64,9 +74,50 @@ macro_rules! store_contract {
             anchors: racing_anchors_keep_one_chain,
             tools: write_egress_forces_approval,
             tools: tools_are_replaced_by_what_is_recorded,
+            spending: costs_are_summed_by_actor_tool_and_time,
+            spending: a_sum_is_right_at_its_edges,
+            changes: a_change_is_made_whole_or_not_at_all,
+            changes: every_kind_of_failure_leaves_nothing_behind,
+            changes: a_generation_goes_up_by_one_per_change_of_its_tenant,
+            changes: changes_are_a_chain_that_anchors_cover,
+            changes: concurrent_changes_of_one_tenant_keep_one_chain,
+            changes: later_writes_see_earlier_ones,
+            tenants: the_default_tenant_is_there_from_the_start,
+            tenants: a_tenant_is_made_once_and_changed_when_as_seen,
+            tenants: racing_makers_of_one_tenant_have_one_winner,
+            tenants: tenants_come_in_pages,
+            documents: a_document_is_read_back_as_written,
+            documents: a_document_not_as_expected_is_a_conflict,
+            documents: versions_are_kept_newest_first,
+            documents: revisions_go_on_counting_after_removal,
+            documents: another_tenants_documents_are_not_seen,
+            documents: racing_writers_of_one_revision_have_one_winner,
+            principals: a_principal_is_read_back_as_written,
             principals: principals_are_replaced_whole,
-            principals: a_key_speaks_for_its_principal,
-            principals: a_key_needs_a_principal_and_is_made_once,
+            principals: a_principal_expected_to_be_new_must_be,
+            principals: another_tenants_principals_are_not_seen,
+            principals: principals_are_listed_by_kind_and_page,
+            identities: passwords_are_set_replaced_and_taken_away,
+            identities: an_identity_is_one_principal_in_each_tenant,
+            identities: anyone_signs_in_once_there_is_a_way,
+            keys: a_key_is_read_back_as_made,
+            keys: a_key_speaks_for_its_principal,
+            keys: a_keys_subject_comes_along,
+            keys: a_key_needs_a_principal_and_is_made_once,
+            keys: an_ended_key_ends_at_once_or_later_and_never_later_again,
+            keys: a_keys_last_use_never_moves_back,
+            keys: keys_are_listed_by_principal_and_page,
+            keys: another_tenants_keys_are_not_seen,
+            sign_ins: a_sign_in_leads_to_its_principal,
+            sign_ins: a_sign_in_is_made_once_and_for_someone,
+            sign_ins: sign_ins_are_listed_newest_first,
+            sign_ins: a_use_never_moves_a_sign_in_back,
+            sign_ins: sign_ins_end_one_or_all_but_one_or_all,
+            sign_ins: sign_ins_whose_time_is_over_are_forgotten,
+            tokens: a_token_works_once,
+            tokens: a_token_works_for_its_purpose_and_in_its_time,
+            tokens: racing_takers_have_one_winner,
+            tokens: old_tokens_are_forgotten,
             texts: unicode_survives,
             texts: nul_characters_do_no_harm,
             texts: a_mebibyte_survives,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use tokio::sync::Semaphore;
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Row};
@@ -17,7 +18,10 @@ use crate::{migrate, tls};
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long an answer is waited for. The server gives up first (`SESSION`), so this is for one that fell silent.
-const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+
+/// Changes under way at once. They may wait for each other, each on a connection that calls then do not have.
+const CHANGES: usize = 4;
 
 /// What holds on every connection. Accepted means durable, so a server that is set up to answer before it has written
 /// is overruled; stricter settings stay. Every query here has its index and touches few rows: the planner is kept from
@@ -55,6 +59,7 @@ impl Default for Options {
 pub struct PostgresStore {
     pub(crate) pool: Pool,
     pub(crate) writers: Writers,
+    pub(crate) changes: Semaphore,
 }
 
 impl PostgresStore {
@@ -74,7 +79,7 @@ impl PostgresStore {
         let pool = pool(url, options.connections.max(1))?;
         migrate::run(&pool).await?;
         let writers = Writers::spawn(&pool, options);
-        let store = Self { pool, writers };
+        let store = Self { pool, writers, changes: Semaphore::new(CHANGES) };
         if store.query_first("SELECT 1 WHERE current_setting('fsync') = 'off'", &[]).await?.is_some() {
             tracing::warn!(
                 "the database runs with fsync off: a crash of its machine can lose accepted calls"

@@ -118,6 +118,23 @@ impl InvocationStore for PostgresStore {
         Ok(())
     }
 
+    async fn spent(
+        &self,
+        tenant: &TenantId,
+        actor: Option<&PrincipalId>,
+        tool: Option<&ToolName>,
+        since: Timestamp,
+    ) -> Result<i64, StoreError> {
+        // Answered from `invocations_spent` alone: actor and tool are compared in a way that no other index can serve,
+        // since those would be read from their beginning. A sum too large for a number is the largest one.
+        let sql = "SELECT least(coalesce(sum(cost_micros), 0), 9223372036854775807)::bigint FROM invocations
+             WHERE tenant_id = $1 AND created_at >= $2 AND cost_micros IS NOT NULL
+                 AND ($3::text IS NULL OR actor = $3) AND ($4::text IS NULL OR tool_id = $4)";
+        let (actor, tool) = (actor.map(PrincipalId::as_str), tool.map(ToolName::as_str));
+        let row = self.query_first(sql, &[&tenant.as_str(), &since.as_micros(), &actor, &tool]).await?;
+        row.map_or(Ok(0), |row| Cells::of(&row).get())
+    }
+
     async fn invocation_events(&self, invocation: &Invocation) -> Result<Vec<Event>, StoreError> {
         let sql = format!(
             "SELECT {EVENT_COLUMNS} FROM events

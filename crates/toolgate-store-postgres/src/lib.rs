@@ -1,19 +1,28 @@
 //! Everything kept in Postgres: the engine for many nodes. Nodes hold no state of their own; losing one loses nothing.
 //!
 //! A row's change and its events go in one statement, written by a few tasks that each take what is queued and write
-//! it at once (`writer`). What the database itself refuses is in `migrations/`.
+//! it at once (`writer`). Changes by those who manage tenants are rare and have a transaction each (`work`). What the
+//! database itself refuses is in `migrations/`.
 
+mod admin;
 mod audit;
 mod connect;
+mod document;
 mod error;
+mod identity;
 mod invocation;
+mod key;
 mod migrate;
 mod principal;
 mod row;
 mod session;
+mod sign_in;
 mod statement;
+mod tenant;
 mod tls;
+mod token;
 mod tool;
+mod work;
 mod writer;
 
 pub use connect::{Options, PostgresStore};

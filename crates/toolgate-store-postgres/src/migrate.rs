@@ -14,8 +14,10 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "spine", sql: include_str!("../migrations/0001_spine.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "spine", sql: include_str!("../migrations/0001_spine.sql") },
+    Migration { version: 2, name: "governance", sql: include_str!("../migrations/0002_governance.sql") },
+];
 
 /// Any number, the same on all nodes: who holds this lock migrates.
 const LOCK: i64 = 0x746f_6f6c_6761_7465;

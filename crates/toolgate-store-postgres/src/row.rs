@@ -1,5 +1,6 @@
 //! Rows as Postgres keeps them, and their way back into the domain.
 
+use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 use toolgate_core::contract::{ContractVersion, Effect, Egress};
@@ -93,6 +94,29 @@ pub(crate) fn all<T>(rows: &[Row], convert: fn(&Row) -> Result<T, StoreError>) -
     rows.iter().map(convert).collect()
 }
 
+/// The first row, if any, converted.
+pub(crate) fn first<T>(
+    row: Option<&Row>,
+    convert: fn(&Row) -> Result<T, StoreError>,
+) -> Result<Option<T>, StoreError> {
+    row.map(convert).transpose()
+}
+
+/// Columns of a table that goes by another name in a query.
+pub(crate) fn of_table(table: &str, columns: &str) -> String {
+    columns.split(", ").map(|column| format!("{table}.{column}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A list or document as it is kept.
+pub(crate) fn json_text<T: Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(StoreError::unavailable)
+}
+
+/// A count as Postgres keeps it.
+pub(crate) fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 fn damaged(what: &str) -> StoreError {
     StoreError::unavailable(format!("a stored {what} can't be read"))
 }
@@ -123,6 +147,14 @@ impl<'a> Cells<'a> {
 
     pub(crate) fn word<T>(&mut self, what: &str, from_text: fn(&str) -> Option<T>) -> Result<T, StoreError> {
         from_text(self.get()?).ok_or_else(|| damaged(what))
+    }
+
+    pub(crate) fn json<T: Deserialize<'a>>(&mut self, what: &str) -> Result<T, StoreError> {
+        serde_json::from_str(self.get()?).map_err(|_| damaged(what))
+    }
+
+    pub(crate) fn count(&mut self, what: &str) -> Result<u64, StoreError> {
+        u64::try_from(self.get::<i64>()?).map_err(|_| damaged(what))
     }
 
     pub(crate) fn time(&mut self) -> Result<Timestamp, StoreError> {

@@ -1,6 +1,7 @@
 //! Sessions and their event chains.
 
 use async_trait::async_trait;
+use tokio_postgres::types::ToSql;
 use toolgate_core::event::Event;
 use toolgate_core::id::{SessionId, TenantId};
 use toolgate_core::port::store::{Session, SessionStore, StoreError};
@@ -11,13 +12,23 @@ use crate::row::{self, Cells, EVENT_COLUMNS};
 #[async_trait]
 impl SessionStore for PostgresStore {
     async fn create_session(&self, session: Session) -> Result<(), StoreError> {
-        let sql = "INSERT INTO sessions (id, tenant_id, owner, created_at) VALUES ($1, $2, $3, $4)";
+        // Invariant: an administration session has no row here, so no call can join it, whoever asks. Its id is the
+        // only kind that is not made from the time.
+        if session.id.uuid().get_version_num() == 8 {
+            return Err(StoreError::Refused("the id is an administration session's".to_owned()));
+        }
+        let sql =
+            "INSERT INTO sessions (id, tenant_id, owner, labels, created_at) VALUES ($1, $2, $3, $4, $5)";
         let (id, at) = (session.id.to_string(), session.created_at.as_micros());
-        self.query(sql, &[&id, &session.tenant.as_str(), &session.owner.as_str(), &at]).await.map(drop)
+        let labels = row::json_text(&session.labels)?;
+        let params: [&(dyn ToSql + Sync); 5] =
+            [&id, &session.tenant.as_str(), &session.owner.as_str(), &labels, &at];
+        self.query(sql, &params).await.map(drop)
     }
 
     async fn session(&self, tenant: &TenantId, id: SessionId) -> Result<Option<Session>, StoreError> {
-        let sql = "SELECT id, tenant_id, owner, created_at FROM sessions WHERE id = $1 AND tenant_id = $2";
+        let sql =
+            "SELECT id, tenant_id, owner, labels, created_at FROM sessions WHERE id = $1 AND tenant_id = $2";
         let Some(row) = self.query_first(sql, &[&id.to_string(), &tenant.as_str()]).await? else {
             return Ok(None);
         };
@@ -26,6 +37,7 @@ impl SessionStore for PostgresStore {
             id: cells.parse("session")?,
             tenant: cells.parse("tenant")?,
             owner: cells.parse("owner")?,
+            labels: cells.json("list of labels")?,
             created_at: cells.time()?,
         }))
     }

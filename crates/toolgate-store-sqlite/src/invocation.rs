@@ -4,14 +4,16 @@ use async_trait::async_trait;
 use rusqlite::{Connection, ToSql, params};
 use toolgate_core::Timestamp;
 use toolgate_core::change::{Change, NewCall, SessionUse};
-use toolgate_core::event::{ChainHead, Event, EventDraft};
-use toolgate_core::id::{IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId};
+use toolgate_core::event::{ChainHead, Event};
+use toolgate_core::id::{IdempotencyKey, InvocationId, PrincipalId, TenantId, ToolName, WorkerId};
 use toolgate_core::invocation::Invocation;
 use toolgate_core::port::store::{Begun, InvocationFilter, InvocationStore, Page, StoreError};
 
 use crate::SqliteStore;
 use crate::database::Fault;
-use crate::row::{self, Cells, EVENT_COLUMNS, INVOCATION_COLUMNS};
+use crate::event::{append, session_head};
+use crate::row::{self, EVENT_COLUMNS, INVOCATION_COLUMNS};
+use crate::spent;
 use crate::writer::Commit;
 
 #[async_trait]
@@ -111,6 +113,19 @@ impl InvocationStore for SqliteStore {
                 )?;
                 Ok(())
             })
+            .await
+    }
+
+    async fn spent(
+        &self,
+        tenant: &TenantId,
+        actor: Option<&PrincipalId>,
+        tool: Option<&ToolName>,
+        since: Timestamp,
+    ) -> Result<i64, StoreError> {
+        let (tenant, actor, tool) = (tenant.clone(), actor.cloned(), tool.cloned());
+        self.database
+            .read(move |connection| spent::sum(connection, &tenant, actor.as_ref(), tool.as_ref(), since))
             .await
     }
 
@@ -253,41 +268,6 @@ fn insert(connection: &Connection, invocation: &Invocation) -> Result<(), Fault>
     Ok(())
 }
 
-fn append(connection: &Connection, mut head: ChainHead, drafts: &[EventDraft]) -> Result<Vec<Event>, Fault> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO events (session_id, seq, tenant_id, invocation_id, kind, actor, at, data, prev_hash, hash)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-    )?;
-    let mut events = Vec::with_capacity(drafts.len());
-    for draft in drafts {
-        let event = draft.clone().seal(head);
-        head = event.head();
-        insert.execute(params![
-            event.draft.session.to_string(),
-            event.seq,
-            event.draft.tenant.as_str(),
-            event.draft.invocation.to_string(),
-            event.draft.kind.as_str(),
-            event.draft.actor.as_str(),
-            event.draft.at.as_micros(),
-            event.draft.data.as_str(),
-            event.prev.0,
-            event.hash.0,
-        ])?;
-        events.push(event);
-    }
-    Ok(events)
-}
-
-fn session_head(connection: &Connection, session: &str) -> Result<ChainHead, Fault> {
-    let sql = "SELECT seq, hash FROM events WHERE session_id = ?1 ORDER BY seq DESC LIMIT 1";
-    let head = row::first(connection, sql, &[&session], |row| {
-        let mut cells = Cells { row, next: 0 };
-        Ok(ChainHead { seq: cells.get()?, hash: cells.hash()? })
-    })?;
-    Ok(head.unwrap_or(ChainHead::EMPTY))
-}
-
 fn check_session(
     connection: &Connection,
     session: &str,
@@ -365,9 +345,4 @@ fn error_text(invocation: &Invocation) -> Result<Option<String>, Fault> {
         .as_ref()
         .map(|error| serde_json::to_string(error).map_err(|_| row::damaged("error")))
         .transpose()
-}
-
-/// The session of a stored text, for callers in this crate.
-pub(crate) fn session_id(text: &str) -> Result<SessionId, Fault> {
-    text.parse().map_err(|_| row::damaged("session"))
 }

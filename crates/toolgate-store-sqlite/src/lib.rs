@@ -1,13 +1,22 @@
 //! The embedded store: one SQLite file, one writing thread, group commit.
 //!
-//! Knows rows and SQL, not the rules: what may be written comes ready-made as `NewCall` and `Change`.
+//! Knows rows and SQL, not the rules: what may be written comes ready-made as `NewCall`, `Change` and `AdminChange`.
 
+mod admin;
 mod database;
+mod document;
+mod event;
+mod identity;
 mod invocation;
+mod key;
 mod migrate;
 mod principal;
 mod row;
 mod session;
+mod sign_in;
+mod spent;
+mod tenant;
+mod token;
 mod tool;
 mod writer;
 

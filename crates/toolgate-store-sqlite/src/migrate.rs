@@ -5,7 +5,10 @@ use toolgate_core::json::to_hex;
 use toolgate_core::port::store::StoreError;
 
 /// Every migration: number, name, text. The numbers and names are the same as the other engine's.
-const MIGRATIONS: &[(i64, &str, &str)] = &[(1, "spine", include_str!("../migrations/0001_spine.sql"))];
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (1, "spine", include_str!("../migrations/0001_spine.sql")),
+    (2, "governance", include_str!("../migrations/0002_governance.sql")),
+];
 
 pub(crate) fn run(connection: &mut Connection) -> Result<(), StoreError> {
     connection

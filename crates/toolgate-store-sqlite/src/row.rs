@@ -2,6 +2,8 @@
 
 use rusqlite::types::FromSql;
 use rusqlite::{Row, ToSql};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use toolgate_core::contract::{ContractVersion, Effect, Egress};
 use toolgate_core::event::{ChainHash, Event, EventDraft, EventKind};
 use toolgate_core::invocation::{Approval, Invocation, Opened, Source, Status};
@@ -135,6 +137,21 @@ pub(crate) fn first<T>(
     rows.next()?.map(map).transpose()
 }
 
+/// Columns of a table that goes by another name in a query.
+pub(crate) fn of_table(table: &str, columns: &str) -> String {
+    columns.split(", ").map(|column| format!("{table}.{column}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A list or document as it is kept.
+pub(crate) fn json_text<T: Serialize + ?Sized>(value: &T) -> Result<String, Fault> {
+    serde_json::to_string(value).map_err(|cause| StoreError::unavailable(cause).into())
+}
+
+/// A count as SQLite keeps it.
+pub(crate) fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 pub(crate) fn damaged(what: &str) -> Fault {
     Fault::Store(StoreError::unavailable(format!("a stored {what} can't be read")))
 }
@@ -145,7 +162,11 @@ pub(crate) struct Cells<'a> {
     pub(crate) next: usize,
 }
 
-impl Cells<'_> {
+impl<'a> Cells<'a> {
+    pub(crate) const fn of(row: &'a Row<'a>) -> Self {
+        Self { row, next: 0 }
+    }
+
     pub(crate) fn get<T: FromSql>(&mut self) -> Result<T, Fault> {
         self.next += 1;
         Ok(self.row.get(self.next - 1)?)
@@ -161,6 +182,22 @@ impl Cells<'_> {
 
     pub(crate) fn word<T>(&mut self, what: &str, from_text: fn(&str) -> Option<T>) -> Result<T, Fault> {
         from_text(&self.get::<String>()?).ok_or_else(|| damaged(what))
+    }
+
+    pub(crate) fn json<T: DeserializeOwned>(&mut self, what: &str) -> Result<T, Fault> {
+        serde_json::from_str(&self.get::<String>()?).map_err(|_| damaged(what))
+    }
+
+    pub(crate) fn count(&mut self, what: &str) -> Result<u64, Fault> {
+        u64::try_from(self.get::<i64>()?).map_err(|_| damaged(what))
+    }
+
+    pub(crate) fn time(&mut self) -> Result<Timestamp, Fault> {
+        self.get().map(Timestamp::from_micros)
+    }
+
+    pub(crate) fn time_opt(&mut self) -> Result<Option<Timestamp>, Fault> {
+        Ok(self.get::<Option<i64>>()?.map(Timestamp::from_micros))
     }
 
     pub(crate) fn hash(&mut self) -> Result<ChainHash, Fault> {

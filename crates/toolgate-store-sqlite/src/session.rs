@@ -9,22 +9,27 @@ use toolgate_core::invocation::Invocation;
 use toolgate_core::port::store::{AuditStore, Session, SessionStore, StoreError};
 
 use crate::SqliteStore;
-use crate::invocation::session_id;
 use crate::row::{self, Cells, EVENT_COLUMNS, INVOCATION_COLUMNS};
 use crate::writer::Commit;
 
 #[async_trait]
 impl SessionStore for SqliteStore {
     async fn create_session(&self, session: Session) -> Result<(), StoreError> {
+        // Invariant: an administration session has no row here, so no call can join it, whoever asks. Its id is the
+        // only kind that is not made from the time.
+        if session.id.uuid().get_version_num() == 8 {
+            return Err(StoreError::Refused("the id is an administration session's".to_owned()));
+        }
         self.database
             .write(Commit::Other, move |connection| {
                 let mut insert = connection.prepare_cached(
-                    "INSERT INTO sessions (id, tenant_id, owner, created_at) VALUES (?1, ?2, ?3, ?4)",
+                    "INSERT INTO sessions (id, tenant_id, owner, labels, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
                 )?;
                 insert.execute(params![
                     session.id.to_string(),
                     session.tenant.as_str(),
                     session.owner.as_str(),
+                    row::json_text(&session.labels)?,
                     session.created_at.as_micros()
                 ])?;
                 Ok(())
@@ -36,15 +41,16 @@ impl SessionStore for SqliteStore {
         let tenant = tenant.to_string();
         self.database
             .read(move |connection| {
-                let sql =
-                    "SELECT id, tenant_id, owner, created_at FROM sessions WHERE id = ?1 AND tenant_id = ?2";
+                let sql = "SELECT id, tenant_id, owner, labels, created_at FROM sessions
+                           WHERE id = ?1 AND tenant_id = ?2";
                 row::first(connection, sql, &[&id.to_string(), &tenant], |row| {
-                    let mut cells = Cells { row, next: 0 };
+                    let mut cells = Cells::of(row);
                     Ok(Session {
                         id: cells.parse("session")?,
                         tenant: cells.parse("tenant")?,
                         owner: cells.parse("owner")?,
-                        created_at: Timestamp::from_micros(cells.get()?),
+                        labels: cells.json("list of labels")?,
+                        created_at: cells.time()?,
                     })
                 })
             })
@@ -74,7 +80,7 @@ impl AuditStore for SqliteStore {
         self.database
             .read(move |connection| {
                 let sql = "SELECT DISTINCT session_id FROM events WHERE session_id > ?1 ORDER BY session_id LIMIT ?2";
-                row::all(connection, sql, &[&after, &limit], |row| session_id(&row.get::<_, String>(0)?))
+                row::all(connection, sql, &[&after, &limit], |row| Cells::of(row).parse("session"))
             })
             .await
     }
@@ -100,7 +106,7 @@ impl AuditStore for SqliteStore {
             .read(move |connection| {
                 let sql = "SELECT seq, at, heads, prev_hash, hash FROM anchors WHERE seq > ?1 ORDER BY seq LIMIT ?2";
                 row::all(connection, sql, &[&after, &limit], |row| {
-                    let mut cells = Cells { row, next: 0 };
+                    let mut cells = Cells::of(row);
                     Ok(Anchor {
                         seq: cells.get()?,
                         at: Timestamp::from_micros(cells.get()?),
@@ -121,7 +127,7 @@ impl AuditStore for SqliteStore {
                     "SELECT seq, hash, watermark FROM anchors ORDER BY seq DESC LIMIT 1",
                     &[],
                     |row| {
-                        let mut cells = Cells { row, next: 0 };
+                        let mut cells = Cells::of(row);
                         Ok((cells.get::<i64>()?, cells.hash()?, cells.get::<i64>()?))
                     },
                 )?;
@@ -134,7 +140,7 @@ impl AuditStore for SqliteStore {
                          (SELECT session_id, max(seq) FROM events
                           WHERE session_id IN (SELECT session_id FROM fresh) GROUP BY session_id)";
                 let heads = row::all(connection, sql, &[&watermark, &limit], |row| {
-                    let mut cells = Cells { row, next: 0 };
+                    let mut cells = Cells::of(row);
                     let session = cells.parse("session")?;
                     let head = ChainHead { seq: cells.get()?, hash: cells.hash()? };
                     Ok((session, head, cells.get::<i64>()?))

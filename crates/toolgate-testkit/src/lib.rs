@@ -1,4 +1,5 @@
-//! What tests stand on: a real Postgres in a temporary folder, and a receiver that counts effects.
+//! What tests stand on: a real Postgres in a temporary folder, a real OpenID Connect provider,
+//! and a receiver that counts effects.
 //!
 //! Everything here is for tests only: it panics instead of returning errors, so that a test that can't be set up says
 //! why and stops.
@@ -8,12 +9,16 @@
     reason = "test support: a broken set-up should stop the test"
 )]
 
+mod forgetful;
 mod gate;
+mod oidc;
 mod port;
 mod postgres;
 mod receiver;
 
+pub use forgetful::Forgetful;
 pub use gate::{ADMIN_KEY, Gate, GateSetup};
+pub use oidc::{OIDC_CLIENT, OIDC_PUBLIC_CLIENT, TestOidc};
 pub use port::free_port;
 pub use postgres::{Fsync, POSTGRES_VARIABLE, TempPostgres, TestPostgres, shared_postgres};
 pub use receiver::CountingReceiver;

@@ -29,4 +29,12 @@ impl Confirm {
         }
         Err(Stop::failed("nothing was done").hint("answer `y`, or use --yes"))
     }
+
+    /// Asks on a terminal; elsewhere takes only --yes: what reaches everyone's calls is never a slip of a script.
+    pub(super) fn insist(self, question: &str) -> Result<(), Stop> {
+        if !self.yes && !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+            return Err(Stop::usage("nobody is there to confirm it").hint("use --yes in a script"));
+        }
+        self.ask(question)
+    }
 }

@@ -1,28 +1,52 @@
 //! The command line to a running gate: one file per noun, data on stdout, talk on stderr.
 
+mod aliases;
+mod amount;
 mod answer;
 mod ask;
+mod assignment;
 mod audit;
+mod change;
 mod decide;
 mod doctor;
+mod document;
 mod explain;
 mod fail;
 mod flags;
 mod http;
 mod invocation;
 mod invoke;
+mod key;
+mod kill;
+mod limit;
+mod measure;
 mod options;
+mod page;
+mod policy;
+mod policy_explain;
+mod policy_save;
+mod policy_try;
+mod principal;
+mod profile;
+mod registry;
+mod role;
 mod schema;
 mod section;
 mod session;
 mod show;
+mod sign_in;
 mod sse;
 mod store;
+mod tenant;
+mod text;
 mod tool;
+mod toolset;
+mod who;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use toolgate_core::id::PrincipalKind;
 
 use fail::Stop;
 
@@ -70,6 +94,42 @@ pub(crate) enum ClientCommand {
     /// Check and export the record.
     #[command(subcommand, arg_required_else_help = true)]
     Audit(audit::AuditCommand),
+    /// The walls between organisations.
+    #[command(subcommand, arg_required_else_help = true)]
+    Tenant(tenant::TenantCommand),
+    /// People.
+    #[command(subcommand, arg_required_else_help = true)]
+    User(principal::UserCommand),
+    /// Models with tools.
+    #[command(subcommand, arg_required_else_help = true)]
+    Agent(principal::PrincipalCommand),
+    /// Other programs.
+    #[command(subcommand, arg_required_else_help = true)]
+    Service(principal::PrincipalCommand),
+    /// What programs come in with.
+    #[command(subcommand, arg_required_else_help = true)]
+    Key(key::KeyCommand),
+    /// Named sets of access rules.
+    #[command(subcommand, arg_required_else_help = true)]
+    Role(role::RoleCommand),
+    /// Who may call what: check, save, compare, explain, try.
+    #[command(subcommand, arg_required_else_help = true)]
+    Policy(policy::PolicyCommand),
+    /// Named selections of tools.
+    #[command(subcommand, arg_required_else_help = true)]
+    Toolset(toolset::ToolsetCommand),
+    /// What holds for an agent's use of its tools; it can only tighten.
+    #[command(subcommand, arg_required_else_help = true)]
+    Profile(profile::ProfileCommand),
+    /// How often, how many at once and how dear.
+    #[command(subcommand, arg_required_else_help = true)]
+    Limit(limit::LimitCommand),
+    /// Switches that stop calls at once.
+    #[command(subcommand, arg_required_else_help = true)]
+    Kill(kill::KillCommand),
+    /// Who you are to the gate.
+    #[command(after_help = sign_in::ME_EXAMPLES)]
+    Me,
     /// Check a setup, one line for each thing that can be wrong.
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorArgs),
@@ -97,6 +157,18 @@ pub(crate) async fn run(command: ClientCommand, global: &Global) -> ExitCode {
         ClientCommand::Invocation(command) => invocation::run(command, global).await,
         ClientCommand::Session(command) => session::run(command, global).await,
         ClientCommand::Audit(command) => audit::run(command, global).await,
+        ClientCommand::Tenant(command) => tenant::run(command, global).await,
+        ClientCommand::User(command) => principal::run_user(command, global).await,
+        ClientCommand::Agent(command) => principal::run(PrincipalKind::Agent, command, global).await,
+        ClientCommand::Service(command) => principal::run(PrincipalKind::Service, command, global).await,
+        ClientCommand::Key(command) => key::run(command, global).await,
+        ClientCommand::Role(command) => role::run(command, global).await,
+        ClientCommand::Policy(command) => policy::run(command, global).await,
+        ClientCommand::Toolset(command) => toolset::run(command, global).await,
+        ClientCommand::Profile(command) => profile::run(command, global).await,
+        ClientCommand::Limit(command) => limit::run(command, global).await,
+        ClientCommand::Kill(command) => kill::run(command, global).await,
+        ClientCommand::Me => sign_in::me(global).await,
         ClientCommand::Doctor(args) => doctor::run(&args, global).await,
         ClientCommand::Explain { code } => explain::explain(&code),
         ClientCommand::Openapi => explain::openapi(),

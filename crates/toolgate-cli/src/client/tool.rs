@@ -1,22 +1,31 @@
-//! Tools: list and show. Calling has its own file.
+//! Tools: list and show. Calling, assigning, switching and deciding have their own files.
 
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use toolgate_api::{ToolListView, ToolView};
+use toolgate_core::id::PrincipalId;
 
+use super::aliases::{self, InvocationsArgs};
+use super::assignment::{self, AssignArgs, RevokeArgs};
+use super::decide::{ApproveArgs, RejectArgs};
 use super::http::Gate;
+use super::invocation::{self, InvocationCommand};
 use super::invoke::{self, InvokeArgs};
+use super::registry::{self, EnableArgs, SwitchArgs};
 use super::schema::{self, Field};
 use super::show::{self, Column};
+use super::who::parse_agent;
 use super::{Global, Stop};
 use crate::print;
 
 const LIST_EXAMPLES: &str = "\
 Examples:
   toolgate tool list
-  toolgate tool list --json | jq -r '.tools[].id'";
+  toolgate tool list --json | jq -r '.tools[].id'
+  toolgate tool list --registry                      every tool there is, on or off
+  toolgate tool list --assignments --agent helper    what an agent has";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -27,7 +36,7 @@ Examples:
 pub(crate) enum ToolCommand {
     /// List the tools you may call.
     #[command(after_help = LIST_EXAMPLES)]
-    List,
+    List(ListArgs),
     /// Show one tool: what it is for and what it takes.
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
@@ -37,13 +46,75 @@ pub(crate) enum ToolCommand {
     /// Call a tool. Its flags come from its input schema.
     #[command(after_help = invoke::EXAMPLES)]
     Invoke(InvokeArgs),
+    /// Give an agent a tool, or the tools of a toolset. An agent without any has no tools.
+    #[command(after_help = assignment::ASSIGN_EXAMPLES)]
+    Assign(AssignArgs),
+    /// Take a tool, or a toolset, from an agent. Its next call is refused.
+    #[command(after_help = assignment::REVOKE_EXAMPLES)]
+    Revoke(RevokeArgs),
+    /// Switch a tool on in your tenant; in the default tenant, for all.
+    #[command(after_help = registry::ENABLE_EXAMPLES)]
+    Enable(EnableArgs),
+    /// Switch a tool off in your tenant; in the default tenant, for all.
+    #[command(after_help = registry::DISABLE_EXAMPLES)]
+    Disable(SwitchArgs),
+    /// Take back what your tenant says of a tool, so that it is as it comes.
+    #[command(after_help = registry::RESET_EXAMPLES)]
+    Reset(SwitchArgs),
+    /// List calls, newest first. The same as `invocation list`.
+    #[command(after_help = aliases::INVOCATIONS_EXAMPLES)]
+    Invocations(InvocationsArgs),
+    /// Let a waiting call run, and run it. The same as `invocation approve`.
+    #[command(after_help = aliases::APPROVE_EXAMPLES)]
+    Approve(ApproveArgs),
+    /// Refuse a waiting call. The same as `invocation reject`.
+    #[command(after_help = aliases::REJECT_EXAMPLES)]
+    Reject(RejectArgs),
+}
+
+/// What to list.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Every tool there is, on or off, and why.
+    #[arg(long, conflicts_with_all = ["assignments", "profiles", "agent"])]
+    registry: bool,
+    /// Which agents have which tools.
+    #[arg(long, conflicts_with = "profiles")]
+    assignments: bool,
+    /// The profiles that tools are assigned with.
+    #[arg(long)]
+    profiles: bool,
+    /// Of one agent: its name, or id. Alone, what it has.
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    agent: Option<PrincipalId>,
 }
 
 pub(super) async fn run(command: ToolCommand, global: &Global) -> Result<ExitCode, Stop> {
     match command {
-        ToolCommand::List => list(global).await,
+        ToolCommand::List(args) => list_as_asked(args, global).await,
         ToolCommand::Show { id } => show_tool(&id, global).await,
         ToolCommand::Invoke(args) => invoke::run(args, global).await,
+        ToolCommand::Assign(args) => assignment::assign(args, global).await,
+        ToolCommand::Revoke(args) => assignment::revoke(args, global).await,
+        ToolCommand::Enable(args) => registry::enable(args, global).await,
+        ToolCommand::Disable(args) => registry::disable(args, global).await,
+        ToolCommand::Reset(args) => registry::reset(args, global).await,
+        ToolCommand::Invocations(args) => aliases::invocations(args, global).await,
+        ToolCommand::Approve(args) => invocation::run(InvocationCommand::Approve(args), global).await,
+        ToolCommand::Reject(args) => invocation::run(InvocationCommand::Reject(args), global).await,
+    }
+}
+
+async fn list_as_asked(args: ListArgs, global: &Global) -> Result<ExitCode, Stop> {
+    let agent = args.agent.as_ref();
+    if args.registry {
+        registry::list(global).await
+    } else if args.profiles {
+        assignment::list_profiles(agent, global).await
+    } else if args.assignments || agent.is_some() {
+        assignment::list(agent, global).await
+    } else {
+        list(global).await
     }
 }
 

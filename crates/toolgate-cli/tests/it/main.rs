@@ -4,6 +4,7 @@
 mod audit;
 mod doctor;
 mod gate;
+mod governance;
 mod help;
 mod invocation;
 mod session;

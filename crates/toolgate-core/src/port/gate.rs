@@ -1,13 +1,39 @@
 //! The gates a call passes before it runs: policy, authorization, connection, limits.
 
 use std::any::Any;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::actor::Actor;
+use crate::catalog::BoundTool;
 use crate::contract::ToolContract;
+use crate::document::Area;
 use crate::error::CallError;
-use crate::id::ConnectionId;
+use crate::id::{ConnectionId, PrincipalId, SessionId, TenantId, ToolName};
+use crate::invocation::Source;
+use crate::port::store::StoreError;
+use crate::time::Timestamp;
+
+/// A question about one tool: who asks, and under which circumstances. Arguments come later.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// Who.
+    pub actor: &'a Actor,
+    /// About which tool.
+    pub tool: &'a BoundTool,
+    /// In which session; none when it is a new one, or when nobody calls yet.
+    pub session: Option<SessionId>,
+    /// What policy knows that session by.
+    pub labels: &'a [String],
+    /// Through which door.
+    pub source: Source,
+    /// When.
+    pub now: Timestamp,
+}
 
 /// What policy says of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +44,16 @@ pub enum Verdict {
     Ask,
     /// It may not run.
     Deny,
+    /// It may not run, and the caller may not know that there is such a tool.
+    Hide,
+}
+
+impl Verdict {
+    /// Whether it may run, now or when a person says so.
+    #[must_use]
+    pub const fn permits(self) -> bool {
+        matches!(self, Self::Allow | Self::Ask)
+    }
 }
 
 /// A verdict and the rule behind it.
@@ -26,27 +62,57 @@ pub struct Decision {
     /// What.
     pub verdict: Verdict,
     /// The rule that decided.
-    pub rule: String,
+    pub rule: Arc<str>,
     /// Why, in one sentence.
     pub reason: String,
     /// What would change it.
     pub hint: Option<String>,
 }
 
-/// May this principal call this tool? Deny unless a rule says otherwise.
+impl Decision {
+    /// A verdict by a rule; a plain "yes" needs no reason.
+    #[must_use]
+    pub fn new(verdict: Verdict, rule: impl Into<Arc<str>>, reason: impl Into<String>) -> Self {
+        Self { verdict, rule: rule.into(), reason: reason.into(), hint: None }
+    }
+
+    /// The same with what would change it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Whose call a person is asked to decide on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Whose {
+    /// The decider's own call.
+    pub own: bool,
+    /// A call made on the decider's behalf.
+    pub for_me: bool,
+}
+
+/// Who may do what. Deny unless a rule says otherwise.
 pub trait Policy: Send + Sync {
-    /// Decides without looking at arguments. Cheap: it is asked on every call and for every listed tool.
-    fn decide(&self, actor: &Actor, tool: &ToolContract) -> Decision;
+    /// May this caller use this tool, with some arguments at least? Cheap: it is asked on every call and for every
+    /// listed tool.
+    fn decide(&self, ask: &Ask<'_>) -> Decision;
 
     /// Decides again on the validated arguments, if any rule reads them. It can only be stricter than `decided`.
-    fn decide_input(
-        &self,
-        _actor: &Actor,
-        _tool: &ToolContract,
-        _input: &Value,
-        decided: &Decision,
-    ) -> Decision {
+    fn decide_input(&self, _ask: &Ask<'_>, _input: &Value, decided: &Decision) -> Decision {
         decided.clone()
+    }
+
+    /// May this person decide on a waiting call of this tool with these arguments?
+    fn decide_approval(&self, ask: &Ask<'_>, whose: Whose, input: &Value) -> Decision;
+
+    /// May this caller manage this area?
+    fn decide_manage(&self, actor: &Actor, area: Area, now: Timestamp) -> Decision;
+
+    /// Whether any rule of this tenant reads the labels of sessions; only then are they looked up.
+    fn reads_labels(&self, _tenant: &TenantId) -> bool {
+        false
     }
 }
 
@@ -57,6 +123,19 @@ pub trait Authorizer: Send + Sync {
     /// # Errors
     /// Which rule is missing, as `authz_denied`.
     fn authorize(&self, actor: &Actor, tool: &ToolContract) -> Result<(), CallError>;
+}
+
+/// Who principals are, from the server's own records.
+#[async_trait]
+pub trait Directory: Send + Sync {
+    /// A principal as it stands now, working for `subject` if one is named; none when either is gone, switched off, or
+    /// no longer works for the other.
+    async fn actor(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+        subject: Option<&PrincipalId>,
+    ) -> Result<Option<Actor>, StoreError>;
 }
 
 /// May this call use the connection it asks for?
@@ -96,7 +175,40 @@ impl std::fmt::Debug for Permit {
     }
 }
 
+/// What the limits say of a call.
+#[derive(Debug)]
+pub enum Admission {
+    /// It has its place.
+    Granted(Permit),
+    /// A measure is used up, and a person may let it through all the same.
+    Ask {
+        /// Which, as the rule that decided.
+        rule: Arc<str>,
+        /// Why, in one sentence.
+        reason: String,
+    },
+}
+
+/// Why a call gets no place.
+#[derive(Debug, thiserror::Error)]
+pub enum LimitError {
+    /// A measure is used up.
+    #[error("{}", .0.message)]
+    Used(CallError),
+    /// What was used so far can't be read.
+    #[error("what was used so far can't be read")]
+    Store(#[from] StoreError),
+}
+
+/// What nodes that share a store measure together.
+#[async_trait]
+pub trait SharedMeters: Send + Sync {
+    /// Takes one call from a rate of so many a minute (GCRA), for all nodes; or says how long until there is room.
+    async fn take(&self, key: &str, per_minute: NonZeroU32) -> Result<Result<(), Duration>, StoreError>;
+}
+
 /// Rate, cost and concurrency.
+#[async_trait]
 pub trait Limiter: Send + Sync {
     /// Asked before anything else, and before anything is recorded: may this principal call at all just now? Without
     /// this, calls that are refused would cost more than calls that run.
@@ -110,6 +222,9 @@ pub trait Limiter: Send + Sync {
     /// Takes a place for this call.
     ///
     /// # Errors
-    /// `rate_limited` or `budget_exceeded`, with when to come back.
-    fn admit(&self, actor: &Actor, tool: &ToolContract) -> Result<Permit, CallError>;
+    /// [`LimitError::Used`] with `rate_limited` or `budget_exceeded` and when to come back.
+    async fn admit(&self, ask: &Ask<'_>) -> Result<Admission, LimitError>;
+
+    /// Hears what a call has cost.
+    fn charge(&self, _tenant: &TenantId, _principal: &PrincipalId, _tool: &ToolName, _micros: i64) {}
 }

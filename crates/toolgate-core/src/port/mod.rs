@@ -3,5 +3,6 @@
 pub mod capability;
 pub mod executor;
 pub mod gate;
+pub mod identity;
 pub mod store;
 pub mod validator;

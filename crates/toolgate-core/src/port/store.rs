@@ -2,15 +2,20 @@
 
 use async_trait::async_trait;
 
-use crate::actor::Actor;
+use crate::administration::AdminChange;
 use crate::change::{Change, NewCall};
 use crate::contract::{ContractVersion, Effect, Egress};
+use crate::document::{Document, DocumentKind, DocumentVersion};
 use crate::event::{Anchor, Event};
 use crate::id::{
-    ApiKeyId, IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId,
+    ApiKeyId, IdempotencyKey, InvocationId, PrincipalId, PrincipalKind, SessionId, SignInId, TenantId,
+    ToolName, WorkerId,
 };
 use crate::invocation::{Invocation, Status};
 use crate::json::JsonText;
+use crate::port::gate::SharedMeters;
+use crate::principal::{ApiKey, KeyHolder, OneTimeToken, Principal, SignIn};
+use crate::tenant::Tenant;
 use crate::time::Timestamp;
 
 /// Why a store could not do it.
@@ -124,6 +129,15 @@ pub trait InvocationStore: Send + Sync {
     /// Ends all leases when no other worker can be alive (an embedded store just opened); otherwise does nothing.
     async fn end_foreign_leases(&self) -> Result<(), StoreError>;
 
+    /// What calls made at or after `since` have cost so far: of one actor, of one tool, or of all.
+    async fn spent(
+        &self,
+        tenant: &TenantId,
+        actor: Option<&PrincipalId>,
+        tool: Option<&ToolName>,
+        since: Timestamp,
+    ) -> Result<i64, StoreError>;
+
     /// A call's events, oldest first.
     async fn invocation_events(&self, invocation: &Invocation) -> Result<Vec<Event>, StoreError>;
 }
@@ -137,6 +151,8 @@ pub struct Session {
     pub tenant: TenantId,
     /// Who began it.
     pub owner: PrincipalId,
+    /// What policy knows it by; never changed.
+    pub labels: Vec<String>,
     /// When.
     pub created_at: Timestamp,
 }
@@ -209,60 +225,180 @@ pub trait ToolStore: Send + Sync {
     ) -> Result<Vec<ToolRow>, StoreError>;
 }
 
-/// A bearer key. The key itself is never stored, only its SHA-256.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApiKey {
-    /// Its id.
-    pub id: ApiKeyId,
-    /// Whose wall it opens.
-    pub tenant: TenantId,
-    /// Who it speaks for.
-    pub principal: PrincipalId,
-    /// SHA-256 of the key.
-    pub hash: [u8; 32],
-    /// What people call it.
-    pub label: String,
-    /// When it was made.
-    pub created_at: Timestamp,
+/// Changes by those who manage tenants, and what they decided.
+#[async_trait]
+pub trait AdminStore: Send + Sync {
+    /// Makes all writes of a change, or none: bumps the tenant's generation and appends the change's event to the
+    /// tenant's administration session in the same transaction. Returns the new generation. What is expected and not
+    /// so answers [`StoreError::Conflict`]; a tenant that is not there (and not made here) [`StoreError::NotFound`].
+    async fn change(&self, change: AdminChange) -> Result<u64, StoreError>;
+
+    /// One tenant.
+    async fn tenant(&self, id: &TenantId) -> Result<Option<Tenant>, StoreError>;
+
+    /// Tenants after `after`, in order of id.
+    async fn tenants(&self, after: Option<&TenantId>, limit: u32) -> Result<Vec<Tenant>, StoreError>;
+
+    /// The generations of these tenants now; those that are not there are left out.
+    async fn generations(&self, tenants: &[TenantId]) -> Result<Vec<(TenantId, u64)>, StoreError>;
+
+    /// All documents of a tenant, ordered by kind and name.
+    async fn documents(&self, tenant: &TenantId) -> Result<Vec<Document>, StoreError>;
+
+    /// One document.
+    async fn document(
+        &self,
+        tenant: &TenantId,
+        kind: DocumentKind,
+        name: &str,
+    ) -> Result<Option<Document>, StoreError>;
+
+    /// A document's versions before revision `before`, newest first.
+    async fn document_versions(
+        &self,
+        tenant: &TenantId,
+        kind: DocumentKind,
+        name: &str,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<DocumentVersion>, StoreError>;
 }
 
 /// Principals and their keys.
 #[async_trait]
 pub trait PrincipalStore: Send + Sync {
-    /// Writes a principal and what it may do, replacing what was there.
-    async fn put_principal(
-        &self,
-        tenant: &TenantId,
-        principal: &PrincipalId,
-        rules: &[String],
-    ) -> Result<(), StoreError>;
-
-    /// A principal as it stands now, without a key; the subject is none.
+    /// One principal of this tenant.
     async fn principal(
         &self,
         tenant: &TenantId,
         principal: &PrincipalId,
-    ) -> Result<Option<Actor>, StoreError>;
+    ) -> Result<Option<Principal>, StoreError>;
 
-    /// Writes a key of a known principal; an unknown one answers [`StoreError::NotFound`], and the same key twice
-    /// [`StoreError::Refused`].
-    async fn put_key(&self, key: ApiKey) -> Result<(), StoreError>;
+    /// Principals of one kind (or all) after `after`, in order of id.
+    async fn principals(
+        &self,
+        tenant: &TenantId,
+        kind: Option<PrincipalKind>,
+        after: Option<&PrincipalId>,
+        limit: u32,
+    ) -> Result<Vec<Principal>, StoreError>;
+
+    /// A user's password hash, if they have one.
+    async fn password(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+    ) -> Result<Option<String>, StoreError>;
+
+    /// Whether anyone in this tenant has a password or an identity elsewhere.
+    async fn anyone_signs_in(&self, tenant: &TenantId) -> Result<bool, StoreError>;
+
+    /// Who a person at an identity provider is in this tenant.
+    async fn principal_by_identity(
+        &self,
+        tenant: &TenantId,
+        issuer: &str,
+        sub: &str,
+    ) -> Result<Option<Principal>, StoreError>;
 
     /// Whether any key exists.
     async fn any_key(&self) -> Result<bool, StoreError>;
 
-    /// Who the key with this hash speaks for.
-    async fn actor_by_key(&self, hash: &[u8; 32]) -> Result<Option<Actor>, StoreError>;
+    /// The key with this hash and who it speaks for, whether it still works or not.
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyHolder>, StoreError>;
+
+    /// One key of this tenant.
+    async fn key(&self, tenant: &TenantId, id: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
+
+    /// Keys of a principal (or all), after `after`, in order of id.
+    async fn keys(
+        &self,
+        tenant: &TenantId,
+        principal: Option<&PrincipalId>,
+        after: Option<ApiKeyId>,
+        limit: u32,
+    ) -> Result<Vec<ApiKey>, StoreError>;
+
+    /// Notes when these keys were last used. Never moves a time back.
+    async fn touch_keys(&self, uses: &[(ApiKeyId, Timestamp)]) -> Result<(), StoreError>;
+}
+
+/// People signed in with browsers, and secrets that work once.
+#[async_trait]
+pub trait SignInStore: Send + Sync {
+    /// Writes a new sign-in.
+    async fn put_sign_in(&self, sign_in: SignIn) -> Result<(), StoreError>;
+
+    /// The sign-in with this hash and who signed in, whether it has ended by time or not.
+    async fn sign_in_by_hash(&self, hash: &[u8; 32]) -> Result<Option<(SignIn, Principal)>, StoreError>;
+
+    /// A person's sign-ins, newest first.
+    async fn sign_ins(&self, tenant: &TenantId, principal: &PrincipalId) -> Result<Vec<SignIn>, StoreError>;
+
+    /// Notes that a sign-in was used, and puts off its end.
+    async fn touch_sign_in(
+        &self,
+        id: SignInId,
+        seen: Timestamp,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Ends a person's sign-ins: one, or all but one, or all.
+    async fn end_sign_ins(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+        which: EndSignIns,
+    ) -> Result<(), StoreError>;
+
+    /// Writes a secret that works once, and forgets those whose time is over at `now`.
+    async fn put_token(&self, token: OneTimeToken, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Uses a secret: answers once, and only within its time and for its purpose. Whoever else asks gets none.
+    async fn take_token(
+        &self,
+        hash: &[u8; 32],
+        purpose: &str,
+        now: Timestamp,
+    ) -> Result<Option<OneTimeToken>, StoreError>;
+
+    /// Forgets sign-ins whose time is over at `now`.
+    async fn forget_sign_ins(&self, now: Timestamp) -> Result<(), StoreError>;
+}
+
+/// Which sign-ins to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndSignIns {
+    /// This one.
+    One(SignInId),
+    /// All but this one.
+    AllBut(SignInId),
+    /// All.
+    All,
 }
 
 /// Everything a store does.
 #[async_trait]
 pub trait Store:
-    InvocationStore + SessionStore + AuditStore + ToolStore + PrincipalStore + Send + Sync + 'static
+    InvocationStore
+    + SessionStore
+    + AuditStore
+    + ToolStore
+    + AdminStore
+    + PrincipalStore
+    + SignInStore
+    + Send
+    + Sync
+    + 'static
 {
     /// The engine's name, for people.
     fn engine(&self) -> &'static str;
 
     /// Whether the store answers now.
     async fn ping(&self) -> Result<(), StoreError>;
+
+    /// What nodes that share this store measure together; none where there is one node only.
+    fn shared_meters(&self) -> Option<&dyn SharedMeters> {
+        None
+    }
 }

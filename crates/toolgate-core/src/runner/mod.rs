@@ -7,6 +7,7 @@ mod admit;
 mod call;
 mod cleared;
 mod flights;
+mod labels;
 mod recorder;
 mod recover;
 mod run;
@@ -18,6 +19,7 @@ use tokio::sync::{broadcast, oneshot};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
+pub use admit::Denied;
 pub use call::{Call, CallInput, CallResult, RunError};
 pub use cleared::ClearedCall;
 pub use recover::Settlement;
@@ -29,10 +31,13 @@ use crate::id::{InvocationId, SessionId, WorkerId};
 use crate::invocation::{Invocation, Opened, Status, Step};
 use crate::json::JsonText;
 use crate::port::capability::{Capabilities, Clock};
-use crate::port::gate::{Authorizer, ConnectionGate, Limiter, Policy};
+use crate::port::gate::{
+    Admission, Authorizer, ConnectionGate, Decision, Directory, Limiter, Permit, Policy, Verdict,
+};
 use crate::port::store::{Begun, Store, StoreError};
 use admit::{Admitted, Stopped};
 use flights::Flights;
+use labels::Labels;
 use recorder::{Recorder, answer_repeat};
 use run::Ready;
 
@@ -49,6 +54,8 @@ pub struct Parts {
     pub connections: Arc<dyn ConnectionGate>,
     /// Stage 6.
     pub limiter: Arc<dyn Limiter>,
+    /// Who principals are, for calls taken up again.
+    pub directory: Arc<dyn Directory>,
     /// Stage 8: all there is; a call gets what its tool declared.
     pub capabilities: Capabilities,
     /// The record.
@@ -96,6 +103,7 @@ struct Inner {
     flights: Flights,
     tasks: TaskTracker,
     news: broadcast::Sender<SessionId>,
+    labels: Labels,
 }
 
 impl std::fmt::Debug for Runner {
@@ -122,6 +130,7 @@ impl Runner {
             flights: Flights::default(),
             tasks: TaskTracker::new(),
             news,
+            labels: Labels::default(),
         }))
     }
 
@@ -138,7 +147,8 @@ impl Runner {
         let until = Instant::now() + call.wait;
         // Only a repeat is ever compared, and only a key makes a repeat.
         let digest = call.idempotency_key.as_ref().map(|_| call.digest()).unwrap_or_default();
-        let admitted = match self.admit(&call) {
+        let labels = self.labels(&call).await.map_err(RunError::Store)?;
+        let mut admitted = match self.admit(&call, &labels) {
             Ok(admitted) => admitted,
             Err(stopped) => return self.record_stop(&call, digest, *stopped).await,
         };
@@ -158,8 +168,12 @@ impl Runner {
         }
 
         // 6: limits.
-        let permit = match self.limit(&call.actor, &admitted) {
-            Ok(permit) => permit,
+        let permit = match self.limit(&call, &labels, &admitted).await.map_err(RunError::Store)? {
+            Ok(Admission::Granted(permit)) => permit,
+            Ok(Admission::Ask { rule, reason }) => {
+                admitted.decision = Decision::new(Verdict::Ask, rule, reason);
+                Permit::free()
+            }
             Err(stopped) => return self.record_stop(&call, digest, *stopped).await,
         };
 
@@ -178,7 +192,7 @@ impl Runner {
             tool: admitted.tool,
             input: admitted.input,
             connection: admitted.connection,
-            rule: admitted.decision.rule,
+            rule: admitted.decision.rule.to_string(),
             permit,
             recorder,
             start_first,
@@ -278,7 +292,7 @@ impl Runner {
             egress: contract.egress,
             idempotent: contract.idempotent,
             input: JsonText::from_value(&admitted.input),
-            rule: Some(admitted.decision.rule.clone()),
+            rule: Some(admitted.decision.rule.to_string()),
             approval_required,
             ..self.facts(call, digest)
         }
@@ -298,7 +312,7 @@ impl Runner {
             egress: Egress::None,
             idempotent: false,
             actor: call.actor.principal.clone(),
-            subject: call.actor.subject.clone(),
+            subject: call.actor.subject_id().cloned(),
             source: call.source,
             input: JsonText::from_value(&serde_json::Value::Null),
             idempotency_key: call.idempotency_key.clone(),

@@ -112,13 +112,12 @@ impl Runner {
     ) -> Result<CallResult, RunError> {
         let until = Instant::now() + wait;
         let opened = &invocation.opened;
-        let principal =
-            self.0.store.principal(&opened.tenant, &opened.actor).await.map_err(RunError::Store)?;
-        let Some(mut actor) = principal else {
-            let error = CallError::new(ErrorCode::AuthzDenied, "the caller no longer exists");
+        let directory = &self.0.directory;
+        let known = directory.actor(&opened.tenant, &opened.actor, opened.subject.as_ref()).await;
+        let Some(actor) = known.map_err(RunError::Store)? else {
+            let error = CallError::new(ErrorCode::AuthzDenied, "the caller may no longer act here");
             return self.stop_dispatch(&invocation, error).await;
         };
-        actor.subject.clone_from(&opened.subject);
         let call = Call {
             actor,
             tool: opened.tool.clone(),
@@ -130,7 +129,8 @@ impl Runner {
             source: opened.source,
             wait,
         };
-        let admitted = match self.admit(&call) {
+        let labels = self.labels(&call).await.map_err(RunError::Store)?;
+        let admitted = match self.admit(&call, &labels) {
             Ok(admitted) => admitted,
             Err(stopped) => return self.stop_dispatch(&invocation, stopped.error).await,
         };
@@ -155,7 +155,7 @@ impl Runner {
             tool: admitted.tool,
             input: admitted.input,
             connection: admitted.connection,
-            rule: admitted.decision.rule,
+            rule: admitted.decision.rule.to_string(),
             // It was let in when it came; a crash or a person's time to think is no reason to turn it away.
             permit: Permit::free(),
             recorder: Arc::new(Recorder::resume(self.clone(), invocation, by)),

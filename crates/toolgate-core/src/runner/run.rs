@@ -72,6 +72,7 @@ impl Runner {
         let Ready { id, session, actor, tool, input, connection, rule, permit, recorder, start_first } =
             ready;
         let mut accepted = accepted;
+        let payer = (actor.tenant.clone(), actor.principal.clone());
         let began_at = self.0.clock.now();
         // However this ends, the call's lease is renewed no longer: what is not settled then is found by the sweep.
         let _landing = self.0.flights.land_on_drop(id);
@@ -165,6 +166,9 @@ impl Runner {
         let outcome = match ended {
             Ended::Returned(Ok(value)) => {
                 let cost = Some(cost_micros.load(Ordering::Relaxed)).filter(|cost| *cost > 0);
+                if let Some(micros) = cost {
+                    self.0.limiter.charge(&payer.0, &payer.1, &tool.contract.id, micros);
+                }
                 outcome_of(&tool, value, limits.max_result_bytes, cost)
             }
             Ended::Returned(Err(ToolFailure::Failed { message, hint })) => {

@@ -1,20 +1,36 @@
 //! REST under `/api/v1`, one file per noun.
 
+mod assignment;
 mod audit;
+mod document;
 mod invocation;
+mod key;
+mod kill;
+mod limit;
+pub(crate) mod policy;
+mod principal;
+mod profile;
+mod registry;
+mod role;
 mod session;
+mod tenant;
 mod tool;
+mod toolset;
 
 use axum::Json;
 use axum::response::IntoResponse;
 use utoipa::OpenApi;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::ServerState;
+
+pub(crate) use tool::{bad, query};
 
 pub(crate) const DOCUMENT_PATH: &str = "/api/v1/openapi.json";
 
@@ -43,6 +59,39 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(audit::verify_audit))
         .routes(routes!(audit::export_audit))
         .routes(routes!(audit::me))
+        .merge(crate::auth::api_routes())
+        .routes(routes!(policy::read_policy, policy::save_policy))
+        .routes(routes!(policy::validate_policy))
+        .routes(routes!(policy::policy_schema))
+        .routes(routes!(policy::policy_versions))
+        .routes(routes!(policy::policy_version))
+        .routes(routes!(policy::diff_policy))
+        .routes(routes!(policy::roll_back_policy))
+        .routes(routes!(policy::explain_policy, policy::explain_call))
+        .routes(routes!(policy::try_policy))
+        .routes(routes!(tenant::list_tenants, tenant::create_tenant))
+        .routes(routes!(tenant::read_tenant, tenant::update_tenant))
+        .routes(routes!(principal::list_principals, principal::create_principal))
+        .routes(routes!(principal::read_principal, principal::update_principal))
+        .routes(routes!(key::list_keys, key::create_key))
+        .routes(routes!(key::read_key, key::revoke_key))
+        .routes(routes!(key::rotate_key))
+        .routes(routes!(role::list_roles))
+        .routes(routes!(role::read_role, role::put_role, role::delete_role))
+        .routes(routes!(toolset::list_toolsets))
+        .routes(routes!(toolset::read_toolset, toolset::put_toolset, toolset::delete_toolset))
+        .routes(routes!(profile::list_profiles))
+        .routes(routes!(profile::read_profile, profile::put_profile, profile::delete_profile))
+        .routes(routes!(
+            assignment::list_assignments,
+            assignment::put_assignment,
+            assignment::delete_assignment
+        ))
+        .routes(routes!(limit::list_limits))
+        .routes(routes!(limit::read_limit, limit::put_limit, limit::delete_limit))
+        .routes(routes!(kill::list_kills, kill::throw_kill, kill::lift_kill))
+        .routes(routes!(registry::list_registry))
+        .routes(routes!(registry::put_tool_setting, registry::delete_tool_setting))
 }
 
 /// The OpenAPI document, made from the routes.
@@ -54,16 +103,30 @@ pub fn document() -> utoipa::openapi::OpenApi {
 pub(crate) fn finish_document(mut document: utoipa::openapi::OpenApi) -> utoipa::openapi::OpenApi {
     let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
     document.components.get_or_insert_default().security_schemes.insert("key".to_owned(), scheme.into());
-    document.security = Some(vec![SecurityRequirement::new("key", Vec::<String>::new())]);
+    let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
+        "__Host-toolgate",
+        "a browser's sign-in; changing requests also send `csrf_token` as `X-Toolgate-CSRF`",
+    )));
+    document.components.get_or_insert_default().security_schemes.insert("sign_in".to_owned(), cookie.into());
+    document.security = Some(vec![
+        SecurityRequirement::new("key", Vec::<String>::new()),
+        SecurityRequirement::new("sign_in", Vec::<String>::new()),
+    ]);
     document.info.version = env!("CARGO_PKG_VERSION").to_owned();
-    for operation in
-        document.paths.paths.values_mut().flat_map(|path| [&mut path.get, &mut path.post]).flatten()
+    for operation in document
+        .paths
+        .paths
+        .values_mut()
+        .flat_map(|path| [&mut path.get, &mut path.post, &mut path.put, &mut path.delete])
+        .flatten()
     {
         for parameter in operation.parameters.iter_mut().flatten() {
             let RefOr::T(parameter) = parameter else { continue };
             // A header that may be left out is described as one that may be `null`; a header can't be.
             parameter.schema = match parameter.name.as_str() {
                 "Idempotency-Key" => Some(text_header("^[!-~]{1,255}$")),
+                "If-Match" => Some(text_header("^\"[0-9]{1,18}\"$")),
+                "If-None-Match" => Some(text_header("^\\*$")),
                 "Last-Event-ID" => Some(text_header("^[0-9]{1,18}$")),
                 _ => continue,
             };

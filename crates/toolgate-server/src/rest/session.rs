@@ -11,27 +11,28 @@ use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use futures::stream::{self, Stream};
 use tokio::sync::broadcast;
-use toolgate_api::{ErrorBody, EventView, SessionView};
+use toolgate_api::{CreateSessionRequest, ErrorBody, EventView, SessionView};
 use toolgate_app::{App, AppError};
 use toolgate_core::id::SessionId;
 
 use super::tool::bad;
 use crate::ServerState;
 use crate::error::ApiError;
-use crate::extract::{Caller, PathId};
+use crate::extract::{Caller, OptionalJson, PathId};
 
 /// How late an event from another node may be seen.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 const PART: u32 = 32;
 
 /// Begins a thread of work that calls can be made in.
-#[utoipa::path(post, path = "/api/v1/sessions", tag = "sessions",
+#[utoipa::path(post, path = "/api/v1/sessions", tag = "sessions", request_body = Option<CreateSessionRequest>,
     responses((status = 201, body = SessionView), (status = "default", body = ErrorBody)))]
 pub(crate) async fn create_session(
     State(state): State<ServerState>,
     Caller(actor): Caller,
+    OptionalJson(body): OptionalJson<CreateSessionRequest>,
 ) -> Result<(StatusCode, Json<SessionView>), ApiError> {
-    let session = state.app.create_session(&actor).await?;
+    let session = state.app.create_session(&actor, body.labels).await?;
     Ok((StatusCode::CREATED, Json(session.into())))
 }
 

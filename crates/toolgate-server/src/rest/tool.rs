@@ -9,7 +9,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use toolgate_api::{CallView, DoorCode, ErrorBody, InvokeRequest, ToolListView, ToolSummaryView, ToolView};
 use toolgate_core::id::{IdempotencyKey, ToolName};
-use toolgate_core::{CallResult, ErrorCode, Source};
+use toolgate_core::{CallResult, ErrorCode};
 use utoipa::IntoParams;
 
 use crate::ServerState;
@@ -102,7 +102,7 @@ pub(crate) async fn invoke_tool(
         parent: body.parent_call_id.map(|id| parse_id(&id, "parent_call_id")).transpose()?,
         idempotency_key: idempotency_key(&headers)?,
         connection: None,
-        source: Source::Api,
+        source: toolgate_app::source_of(&actor),
         wait: wait_of(&query(wait)?, DEFAULT_WAIT)?,
     };
     let result = state.app.invoke_tool(&actor, request).await?;

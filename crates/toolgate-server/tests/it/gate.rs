@@ -7,13 +7,22 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use toolgate_app::{ApiKeySecret, App, Background, FixedTools, hash_key, set_up_admin, set_up_tools};
-use toolgate_core::id::{ApiKeyId, TenantId};
+use toolgate_app::{
+    ApiKeySecret, App, Background, Connections, Limits, Records, Snapshots, hash_key, set_up_admin,
+    set_up_tools,
+};
+use toolgate_core::administration::{AdminChange, Write};
+use toolgate_core::assignment::{Assigned, Assignment};
+use toolgate_core::document::{DocumentKind, Expect};
+use toolgate_core::id::{ApiKeyId, PrincipalId, PrincipalKind, TenantId};
 use toolgate_core::port::capability::{Capabilities, Clock, SystemClock};
-use toolgate_core::port::store::{ApiKey, Store};
+use toolgate_core::port::store::Store;
+use toolgate_core::principal::{ApiKey, Principal};
 use toolgate_core::runner::{Parts, Runner, Settings};
-use toolgate_core::{BoundTool, Timestamp};
-use toolgate_policy::{AccessAuthorizer, GrantedConnections, LocalLimiter, Rule, RuleDecision, RulePolicy};
+use toolgate_core::scope::Scopes;
+use toolgate_core::{AccessRules, BoundTool, JsonText, Timestamp};
+use toolgate_policy::cedar::Policies;
+use toolgate_policy::{AccessAuthorizer, GrantedConnections};
 use toolgate_server::{ServerSettings, ServerState};
 use toolgate_store_postgres::PostgresStore;
 use toolgate_store_sqlite::SqliteStore;
@@ -38,32 +47,110 @@ pub(crate) struct TestGate {
     pub(crate) client: reqwest::Client,
     pub(crate) receiver: CountingReceiver,
     pub(crate) runner: Runner,
+    pub(crate) app: App,
+    pub(crate) snapshots: Arc<Snapshots>,
     pub(crate) losing: Arc<Losing>,
     stop: CancellationToken,
     _folder: TempDir,
 }
 
+/// A caller to be made: in which tenant, who, with which roles, rules and scopes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct NewCaller<'a> {
+    pub(crate) tenant: &'a str,
+    pub(crate) principal: &'a str,
+    pub(crate) subject: Option<&'a str>,
+    pub(crate) roles: &'a [&'a str],
+    pub(crate) rules: &'a [&'a str],
+    pub(crate) scopes: &'a [&'a str],
+    pub(crate) acts_for: &'a [&'a str],
+}
+
+/// Everything runs, for everyone, without asking.
+pub(crate) const PERMISSIVE: &str = r#"
+    @id("everything runs") permit (principal, action, resource);
+"#;
+
 impl TestGate {
     /// A gate with all built-in and fixture tools, the default policy, and four callers: the administrator, an agent
-    /// and another person of the same tenant, and the administrator of another tenant.
+    /// (that has all tools) and another person of the same tenant, and the administrator of another tenant.
     pub(crate) async fn start() -> Self {
-        Self::with(ServerSettings::default(), RulePolicy::default()).await
+        Self::with(ServerSettings::default(), Policies::default_set().0).await
     }
 
     /// The same where everything may run.
     pub(crate) async fn permissive() -> Self {
-        let all = Rule {
-            name: "everything runs".into(),
-            decision: RuleDecision::Allow,
-            tools: vec![],
-            effects: vec![],
-            egress: vec![],
-            principals: vec![],
-        };
-        Self::with(ServerSettings::default(), RulePolicy::new(vec![all]).unwrap()).await
+        Self::with(ServerSettings::default(), PERMISSIVE).await
     }
 
-    pub(crate) async fn with(settings: ServerSettings, policy: RulePolicy) -> Self {
+    /// Makes a caller in the records and returns nothing: the key is the one given.
+    pub(crate) async fn add_caller(store: &dyn Store, key: &str, caller: NewCaller<'_>) {
+        let tenant: TenantId = caller.tenant.parse().unwrap();
+        let principal: PrincipalId = caller.principal.parse().unwrap();
+        let at = Timestamp::from_micros(1);
+        let mut writes = Vec::new();
+        if store.tenant(&tenant).await.unwrap().is_none() {
+            writes.push(Write::PutTenant {
+                title: tenant.to_string(),
+                disabled: false,
+                expect: Expect::Absent,
+            });
+        }
+        writes.push(Write::PutPrincipal {
+            principal: Box::new(Principal {
+                tenant: tenant.clone(),
+                id: principal.clone(),
+                title: "a test's caller".into(),
+                rules: AccessRules::new(caller.rules.iter().map(|&rule| rule.to_owned())),
+                roles: caller.roles.iter().map(|role| role.parse().unwrap()).collect(),
+                acts_for: caller.acts_for.iter().map(|who| who.parse().unwrap()).collect(),
+                disabled: false,
+                created_at: at,
+            }),
+            expect: Expect::Anything,
+        });
+        writes.push(Write::PutKey(Box::new(ApiKey {
+            id: ApiKeyId::generate(),
+            tenant: tenant.clone(),
+            principal: principal.clone(),
+            subject: caller.subject.map(|subject| subject.parse().unwrap()),
+            hash: hash_key(key),
+            label: "test".into(),
+            scopes: Scopes::new(caller.scopes.iter().map(|scope| scope.parse().unwrap())),
+            created_by: principal.clone(),
+            created_at: at,
+            expires_at: None,
+            revoked_at: None,
+            last_used_at: None,
+        })));
+        if principal.kind() == PrincipalKind::Agent {
+            writes.push(put_document(DocumentKind::Toolset, "everything", json!({ "tools": ["*"] })));
+            let target = Assigned::Toolset("everything".parse().unwrap());
+            let name = Assignment::document_name(&principal, &target);
+            let body = json!({ "agent": principal, "target": { "toolset": "everything" } });
+            writes.push(put_document(DocumentKind::Assignment, &name, body));
+        }
+        let by = "service:test".parse().unwrap();
+        store.change(AdminChange::new(tenant, by, at, &json!({ "action": "test" }), writes)).await.unwrap();
+    }
+
+    /// Makes a caller of a running gate and returns its key.
+    pub(crate) async fn caller(&self, caller: NewCaller<'_>) -> String {
+        let key = format!("key-of-a-test-{}", ApiKeyId::generate());
+        Self::add_caller(self.runner.parts().store.as_ref(), &key, caller).await;
+        self.snapshots.reload(&caller.tenant.parse().unwrap()).await.unwrap();
+        key
+    }
+
+    pub(crate) async fn with(settings: ServerSettings, policy: &str) -> Self {
+        Self::with_providers(settings, policy, Vec::new()).await
+    }
+
+    pub(crate) async fn with_providers(
+        settings: ServerSettings,
+        policy: &str,
+        providers: Vec<toolgate_app::ConnectedProvider>,
+    ) -> Self {
         let folder = TempDir::new().unwrap();
         let store: Arc<dyn Store> = match crate::ENGINE {
             Engine::Sqlite => Arc::new(SqliteStore::open(folder.path()).unwrap()),
@@ -81,17 +168,8 @@ impl TestGate {
             ("default", "user:other", "plain.thing.read", OTHER_USER),
             ("elsewhere", "user:chief", "*", OTHER_TENANT),
         ] {
-            let (tenant, principal): (TenantId, _) = (tenant.parse().unwrap(), principal.parse().unwrap());
-            store.put_principal(&tenant, &principal, &[rules.to_owned()]).await.unwrap();
-            let key = ApiKey {
-                id: ApiKeyId::generate(),
-                tenant,
-                principal,
-                hash: hash_key(key),
-                label: "test".into(),
-                created_at: Timestamp::from_micros(1),
-            };
-            store.put_key(key).await.unwrap();
+            let caller = NewCaller { tenant, principal, rules: &[rules], ..NewCaller::default() };
+            Self::add_caller(store.as_ref(), key, caller).await;
         }
         let receiver = CountingReceiver::start().await;
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -100,13 +178,21 @@ impl TestGate {
             .flat_map(|plugin| plugin.registrable().unwrap())
             .map(|(contract, reaches, code)| toolgate_schema::register(contract, reaches, code).unwrap())
             .collect();
-        let catalog = set_up_tools(store.as_ref(), tools, "2026-01-01", clock.now()).await.unwrap();
+        let tools = set_up_tools(store.as_ref(), tools, "2026-01-01", clock.now()).await.unwrap();
+        let snapshots =
+            Snapshots::new(Arc::clone(&store), tools, "2026-01-01".into(), policy.to_owned()).unwrap();
+        let snapshots = Arc::new(snapshots);
         let runner = Runner::new(Parts {
-            tools: Arc::new(FixedTools::new(catalog)),
-            policy: Arc::new(policy),
+            tools: Arc::clone(&snapshots) as _,
+            policy: Arc::clone(&snapshots) as _,
             authorizer: Arc::new(AccessAuthorizer),
-            connections: Arc::new(GrantedConnections::default()),
-            limiter: Arc::new(LocalLimiter::new(None)),
+            connections: Arc::new(Connections::new(
+                GrantedConnections::default(),
+                Arc::clone(&snapshots),
+                Arc::clone(&clock),
+            )),
+            limiter: Arc::new(Limits::new(Arc::clone(&store), Arc::clone(&snapshots), None)),
+            directory: Arc::new(Records::new(Arc::clone(&store), Arc::clone(&snapshots))),
             capabilities: Capabilities {
                 clock: Some(Arc::clone(&clock)),
                 http: Some(Arc::new(toolgate_fixtures::ReceiverHttp::new(&receiver.url()).unwrap())),
@@ -115,11 +201,12 @@ impl TestGate {
             clock,
             settings: Settings::default(),
         });
-        tokio::spawn(Background::default().run(runner.clone()));
+        let app = App::new(runner.clone(), Arc::clone(&snapshots)).with_providers(providers);
+        tokio::spawn(Background::default().run(app.clone()));
         let stop = CancellationToken::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let state = ServerState::new(App::new(runner.clone()), settings.clone(), None, stop.clone());
+        let state = ServerState::new(app.clone(), settings.clone(), None, stop.clone());
         let router = toolgate_server::router(state);
         tokio::spawn(toolgate_server::serve(
             listener,
@@ -129,7 +216,7 @@ impl TestGate {
             Duration::from_secs(1),
         ));
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
-        Self { url, client, receiver, runner, losing, stop, _folder: folder }
+        Self { url, client, receiver, runner, app, snapshots, losing, stop, _folder: folder }
     }
 
     pub(crate) async fn send(
@@ -188,6 +275,15 @@ impl TestGate {
     pub(crate) async fn verify(&self) {
         let (status, report) = self.send(Some(ADMIN), "POST", "/api/v1/audit/verify", None, &[]).await;
         assert_eq!((status, &report["ok"]), (200, &json!(true)), "{report}");
+    }
+}
+
+fn put_document(kind: DocumentKind, name: &str, body: Value) -> Write {
+    Write::PutDocument {
+        kind,
+        name: name.to_owned(),
+        body: JsonText::from_value(&body),
+        expect: Expect::Anything,
     }
 }
 

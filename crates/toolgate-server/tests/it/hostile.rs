@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use toolgate_policy::RulePolicy;
+use toolgate_policy::cedar::Policies;
 use toolgate_server::ServerSettings;
 
 use crate::gate::{ADMIN, TestGate};
@@ -146,7 +146,7 @@ fn impatient() -> ServerSettings {
 
 #[tokio::test]
 async fn slow_clients_are_let_go() {
-    let gate = TestGate::with(impatient(), RulePolicy::default()).await;
+    let gate = TestGate::with(impatient(), Policies::default_set().0).await;
     let address = gate.url.strip_prefix("http://").unwrap();
 
     let mut slow_headers = TcpStream::connect(address).await.unwrap();
@@ -173,7 +173,7 @@ async fn slow_clients_are_let_go() {
 
 #[tokio::test]
 async fn many_idle_connections_do_not_shut_others_out_for_long() {
-    let gate = TestGate::with(impatient(), RulePolicy::default()).await;
+    let gate = TestGate::with(impatient(), Policies::default_set().0).await;
     let address = gate.url.strip_prefix("http://").unwrap().to_owned();
     let mut idle = Vec::new();
     for _ in 0..20 {

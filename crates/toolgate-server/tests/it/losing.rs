@@ -5,15 +5,22 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use toolgate_core::administration::AdminChange;
 use toolgate_core::change::{Change, NewCall, SessionUse};
+use toolgate_core::document::{Document, DocumentKind, DocumentVersion};
 use toolgate_core::event::{Anchor, Event};
-use toolgate_core::id::{IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId};
+use toolgate_core::id::{
+    ApiKeyId, IdempotencyKey, InvocationId, PrincipalId, PrincipalKind, SessionId, SignInId, TenantId,
+    ToolName, WorkerId,
+};
 use toolgate_core::invocation::{Opened, Step};
 use toolgate_core::port::store::{
-    ApiKey, AuditStore, Begun, InvocationFilter, InvocationStore, Page, PrincipalStore, Session,
-    SessionStore, Store, StoreError, ToolRow, ToolStore,
+    AdminStore, AuditStore, Begun, EndSignIns, InvocationFilter, InvocationStore, Page, PrincipalStore,
+    Session, SessionStore, SignInStore, Store, StoreError, ToolRow, ToolStore,
 };
-use toolgate_core::{Actor, Invocation, Timestamp};
+use toolgate_core::principal::{ApiKey, KeyHolder, OneTimeToken, Principal, SignIn};
+use toolgate_core::tenant::Tenant;
+use toolgate_core::{Invocation, Timestamp};
 
 use crate::gate::TestGate;
 
@@ -81,6 +88,15 @@ impl InvocationStore for Losing {
     async fn end_foreign_leases(&self) -> Answer<()> {
         self.store.end_foreign_leases().await
     }
+    async fn spent(
+        &self,
+        tenant: &TenantId,
+        actor: Option<&PrincipalId>,
+        tool: Option<&ToolName>,
+        since: Timestamp,
+    ) -> Answer<i64> {
+        self.store.spent(tenant, actor, tool, since).await
+    }
     async fn invocation_events(&self, invocation: &Invocation) -> Answer<Vec<Event>> {
         self.store.invocation_events(invocation).await
     }
@@ -128,26 +144,123 @@ impl ToolStore for Losing {
 }
 
 #[async_trait]
-impl PrincipalStore for Losing {
-    async fn put_principal(
+impl AdminStore for Losing {
+    async fn change(&self, change: AdminChange) -> Answer<u64> {
+        self.store.change(change).await
+    }
+    async fn tenant(&self, id: &TenantId) -> Answer<Option<Tenant>> {
+        self.store.tenant(id).await
+    }
+    async fn tenants(&self, after: Option<&TenantId>, limit: u32) -> Answer<Vec<Tenant>> {
+        self.store.tenants(after, limit).await
+    }
+    async fn generations(&self, tenants: &[TenantId]) -> Answer<Vec<(TenantId, u64)>> {
+        self.store.generations(tenants).await
+    }
+    async fn documents(&self, tenant: &TenantId) -> Answer<Vec<Document>> {
+        self.store.documents(tenant).await
+    }
+    async fn document(&self, tenant: &TenantId, kind: DocumentKind, name: &str) -> Answer<Option<Document>> {
+        self.store.document(tenant, kind, name).await
+    }
+    async fn document_versions(
         &self,
         tenant: &TenantId,
-        principal: &PrincipalId,
-        rules: &[String],
-    ) -> Answer<()> {
-        self.store.put_principal(tenant, principal, rules).await
+        kind: DocumentKind,
+        name: &str,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Answer<Vec<DocumentVersion>> {
+        self.store.document_versions(tenant, kind, name, before, limit).await
     }
-    async fn principal(&self, tenant: &TenantId, principal: &PrincipalId) -> Answer<Option<Actor>> {
+}
+
+#[async_trait]
+impl PrincipalStore for Losing {
+    async fn principal(&self, tenant: &TenantId, principal: &PrincipalId) -> Answer<Option<Principal>> {
         self.store.principal(tenant, principal).await
     }
-    async fn put_key(&self, key: ApiKey) -> Answer<()> {
-        self.store.put_key(key).await
+    async fn principals(
+        &self,
+        tenant: &TenantId,
+        kind: Option<PrincipalKind>,
+        after: Option<&PrincipalId>,
+        limit: u32,
+    ) -> Answer<Vec<Principal>> {
+        self.store.principals(tenant, kind, after, limit).await
+    }
+    async fn password(&self, tenant: &TenantId, principal: &PrincipalId) -> Answer<Option<String>> {
+        self.store.password(tenant, principal).await
+    }
+    async fn anyone_signs_in(&self, tenant: &TenantId) -> Answer<bool> {
+        self.store.anyone_signs_in(tenant).await
+    }
+    async fn principal_by_identity(
+        &self,
+        tenant: &TenantId,
+        issuer: &str,
+        sub: &str,
+    ) -> Answer<Option<Principal>> {
+        self.store.principal_by_identity(tenant, issuer, sub).await
     }
     async fn any_key(&self) -> Answer<bool> {
         self.store.any_key().await
     }
-    async fn actor_by_key(&self, hash: &[u8; 32]) -> Answer<Option<Actor>> {
-        self.store.actor_by_key(hash).await
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Answer<Option<KeyHolder>> {
+        self.store.key_by_hash(hash).await
+    }
+    async fn key(&self, tenant: &TenantId, id: ApiKeyId) -> Answer<Option<ApiKey>> {
+        self.store.key(tenant, id).await
+    }
+    async fn keys(
+        &self,
+        tenant: &TenantId,
+        principal: Option<&PrincipalId>,
+        after: Option<ApiKeyId>,
+        limit: u32,
+    ) -> Answer<Vec<ApiKey>> {
+        self.store.keys(tenant, principal, after, limit).await
+    }
+    async fn touch_keys(&self, uses: &[(ApiKeyId, Timestamp)]) -> Answer<()> {
+        self.store.touch_keys(uses).await
+    }
+}
+
+#[async_trait]
+impl SignInStore for Losing {
+    async fn put_sign_in(&self, sign_in: SignIn) -> Answer<()> {
+        self.store.put_sign_in(sign_in).await
+    }
+    async fn sign_in_by_hash(&self, hash: &[u8; 32]) -> Answer<Option<(SignIn, Principal)>> {
+        self.store.sign_in_by_hash(hash).await
+    }
+    async fn sign_ins(&self, tenant: &TenantId, principal: &PrincipalId) -> Answer<Vec<SignIn>> {
+        self.store.sign_ins(tenant, principal).await
+    }
+    async fn touch_sign_in(&self, id: SignInId, seen: Timestamp, expires_at: Timestamp) -> Answer<()> {
+        self.store.touch_sign_in(id, seen, expires_at).await
+    }
+    async fn end_sign_ins(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+        which: EndSignIns,
+    ) -> Answer<()> {
+        self.store.end_sign_ins(tenant, principal, which).await
+    }
+    async fn put_token(&self, token: OneTimeToken, now: Timestamp) -> Answer<()> {
+        self.store.put_token(token, now).await
+    }
+    async fn take_token(
+        &self,
+        hash: &[u8; 32],
+        purpose: &str,
+        now: Timestamp,
+    ) -> Answer<Option<OneTimeToken>> {
+        self.store.take_token(hash, purpose, now).await
+    }
+    async fn forget_sign_ins(&self, now: Timestamp) -> Answer<()> {
+        self.store.forget_sign_ins(now).await
     }
 }
 

@@ -2,10 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod access;
+mod browser;
 mod gate;
+mod governance;
 mod hostile;
 mod losing;
+mod oidc;
 mod pipeline;
+mod sign_in;
 mod stream;
 mod wire;
 

@@ -38,7 +38,7 @@ async fn every_stage_stops_with_its_code() {
 
 #[tokio::test]
 async fn policy_denies_by_default_and_names_the_rule() {
-    let policy = toolgate_policy::RulePolicy::new(Vec::new()).unwrap();
+    let policy = r#"@id("all may look") permit (principal, action == Toolgate::Action::"see", resource);"#;
     let gate = TestGate::with(toolgate_server::ServerSettings::default(), policy).await;
     let (status, body) = gate.invoke("core__get_current_time", json!({})).await;
     assert_eq!((status, code(&body)), (403, "policy_denied"));
@@ -46,6 +46,13 @@ async fn policy_denies_by_default_and_names_the_rule() {
     assert!(body["error"]["hint"].is_string());
     let (_, list) = gate.get("/api/v1/tools").await;
     assert_eq!(list["tools"], json!([]), "what may not be called is not listed");
+
+    let gate = TestGate::with(toolgate_server::ServerSettings::default(), "").await;
+    let (status, body) = gate.invoke("core__get_current_time", json!({})).await;
+    assert_eq!((status, code(&body)), (404, "unavailable"), "what may not be seen looks absent");
+    let (_, absent) = gate.invoke("core__get_current_day", json!({})).await;
+    let told = |body: &serde_json::Value| body["error"].to_string().replace("_day", "_time");
+    assert_eq!(told(&body), told(&absent), "to the letter");
 }
 
 #[tokio::test]

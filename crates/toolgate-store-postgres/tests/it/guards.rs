@@ -114,3 +114,40 @@ async fn nobody_switches_approval_off_for_tools_that_write_outside() {
     let row = client.query_one("SELECT bool_and(requires_approval) FROM tools", &[]).await.unwrap();
     assert!(row.get::<_, bool>(0));
 }
+
+#[tokio::test]
+async fn keys_versions_tenants_and_labels_are_guarded() {
+    let (_store, client) = store_and_client().await;
+    client
+        .batch_execute(
+            "INSERT INTO principals (tenant_id, id, rules) VALUES ('default', 'user:a', '[]');
+             INSERT INTO api_keys (id, tenant_id, principal, hash, label, created_by, created_at, expires_at, revoked_at)
+             VALUES ('k', 'default', 'user:a', '\\x01', 'l', 'user:a', 1, 5, 5);
+             INSERT INTO document_versions VALUES ('default', 'role', 'r', 1, '{}', 'user:a', 1);
+             INSERT INTO sessions (id, tenant_id, owner, created_at) VALUES ('s', 'default', 'user:a', 1)",
+        )
+        .await
+        .unwrap();
+    for sql in [
+        "DELETE FROM api_keys",
+        "TRUNCATE api_keys",
+        "UPDATE api_keys SET hash = '\\x02'",
+        "UPDATE api_keys SET scopes = '[]'",
+        "UPDATE api_keys SET principal = 'user:b'",
+        "UPDATE api_keys SET revoked_at = NULL",
+        "UPDATE api_keys SET revoked_at = 4",
+        "UPDATE api_keys SET expires_at = NULL",
+        "UPDATE api_keys SET expires_at = 6",
+        "UPDATE document_versions SET body = NULL",
+        "DELETE FROM document_versions",
+        "TRUNCATE document_versions",
+        "UPDATE tenants SET generation = generation - 1",
+        "DELETE FROM tenants",
+        "UPDATE sessions SET labels = '[]'",
+    ] {
+        assert_eq!(refusal(&client, sql).await, REFUSED, "{sql}");
+    }
+    client.batch_execute("UPDATE api_keys SET last_used_at = 9, expires_at = 4").await.unwrap();
+    let stranger = "INSERT INTO principals (tenant_id, id, rules) VALUES ('nowhere', 'user:a', '[]')";
+    assert_eq!(refusal(&client, stranger).await, SqlState::FOREIGN_KEY_VIOLATION);
+}

@@ -11,3 +11,4 @@ mod guards;
 mod migrations;
 mod nodes;
 mod restart;
+mod spending;

@@ -4,9 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::future::join_all;
+use toolgate_core::JsonText;
+use toolgate_core::administration::{AdminChange, Write, administration_session};
+use toolgate_core::document::{DocumentKind, Expect};
 use toolgate_core::id::{SessionId, TenantId};
 use toolgate_core::invocation::Invocation;
-use toolgate_core::port::store::{AuditStore, Begun, InvocationStore, Session, SessionStore};
+use toolgate_core::port::store::{
+    AdminStore, AuditStore, Begun, InvocationStore, Session, SessionStore, StoreError,
+};
 use toolgate_store_postgres::PostgresStore;
 use toolgate_testkit::shared_postgres;
 
@@ -21,7 +26,8 @@ async fn nodes(count: usize) -> (Vec<Arc<PostgresStore>>, String) {
 async fn session(store: &PostgresStore) -> SessionId {
     let id = SessionId::generate();
     let owner = "user:ada".parse().unwrap();
-    let session = Session { id, tenant: TenantId::default_tenant(), owner, created_at: now() };
+    let session =
+        Session { id, tenant: TenantId::default_tenant(), owner, labels: Vec::new(), created_at: now() };
     store.create_session(session).await.unwrap();
     id
 }
@@ -66,6 +72,60 @@ async fn nodes_racing_for_one_key_have_one_winner() {
         assert_eq!(ids.len(), 1);
         assert_eq!(begun.iter().filter(|begun| matches!(begun, Begun::Fresh(_))).count(), 1);
     }
+}
+
+fn change(expect: Expect) -> AdminChange {
+    let body = JsonText::parse("{}").unwrap();
+    let write = Write::PutDocument { kind: DocumentKind::Role, name: "r".into(), body, expect };
+    AdminChange::new(TenantId::default_tenant(), "user:root".parse().unwrap(), now(), &"test", vec![write])
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_changing_one_tenant_keep_one_chain() {
+    let (nodes, _) = nodes(3).await;
+    let before = nodes[0].tenant(&TenantId::default_tenant()).await.unwrap().unwrap().generation;
+    let tasks = (0..30).map(|number| {
+        let node = Arc::clone(&nodes[number % 3]);
+        tokio::spawn(async move { node.change(change(Expect::Anything)).await.unwrap() })
+    });
+    let made: HashSet<u64> = join_all(tasks).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(made, (before + 1..=before + 30).collect());
+    let session = administration_session(&TenantId::default_tenant());
+    assert_eq!(chain(&nodes[0], session).await.len(), 30);
+    anchor_until(&nodes[0], session).await;
+    let role = nodes[1].document(&TenantId::default_tenant(), DocumentKind::Role, "r").await.unwrap();
+    assert_eq!(role.unwrap().revision, 30);
+}
+
+/// Whoever stops waiting for a change leaves no lock behind, and calls go on beside one that waits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_that_waits_holds_up_nobody_else() {
+    let (nodes, url) = nodes(1).await;
+    let mut other = client(&url).await;
+    let held = other.transaction().await.unwrap();
+    held.execute("SELECT 1 FROM tenants FOR UPDATE", &[]).await.unwrap();
+    let waiting: Vec<_> = (0..40)
+        .map(|_| {
+            let node = Arc::clone(&nodes[0]);
+            tokio::spawn(async move { node.change(change(Expect::Anything)).await })
+        })
+        .collect();
+    let begun = std::time::Instant::now();
+    for _ in 0..20 {
+        begin(&nodes[0], running(opened())).await;
+    }
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
+    let mut waiting = waiting.into_iter();
+    waiting.by_ref().take(20).for_each(|task| task.abort());
+    held.rollback().await.unwrap();
+    for task in waiting {
+        task.await.unwrap().unwrap();
+    }
+    let made = chain(&nodes[0], administration_session(&TenantId::default_tenant())).await.len() as u64;
+    let role =
+        nodes[0].document(&TenantId::default_tenant(), DocumentKind::Role, "r").await.unwrap().unwrap();
+    assert!(made >= 20 && role.revision == made, "{made} events, revision {}", role.revision);
+    assert!(matches!(nodes[0].change(change(Expect::Absent)).await, Err(StoreError::Conflict)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+mod migrations;
 mod own;
 
 use tempfile::TempDir;

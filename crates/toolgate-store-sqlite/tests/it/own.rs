@@ -21,6 +21,7 @@ async fn a_reader_stands_beside_the_writer_and_writes_nothing() {
         id: SessionId::generate(),
         tenant: TenantId::default_tenant(),
         owner: "user:a".parse().unwrap(),
+        labels: Vec::new(),
         created_at: Timestamp::from_micros(1),
     };
     assert!(matches!(reader.create_session(session).await, Err(StoreError::Refused(_))));
@@ -41,7 +42,7 @@ async fn a_changed_migration_and_a_newer_file_are_refused() {
     let raw = Connection::open(folder.path().join("toolgate.db")).unwrap();
     raw.execute("UPDATE schema_migrations SET checksum = 'other'", []).unwrap();
     assert!(matches!(SqliteStore::open(folder.path()), Err(StoreError::Refused(_))));
-    raw.execute("UPDATE schema_migrations SET version = 999", []).unwrap();
+    raw.execute("UPDATE schema_migrations SET version = version + 999", []).unwrap();
     let refused = SqliteStore::open(folder.path()).unwrap_err();
     assert!(refused.to_string().contains("newer"), "{refused}");
 }
@@ -88,6 +89,39 @@ async fn the_database_itself_guards_the_record() {
     assert!(raw.execute("UPDATE invocations SET output = '1'", []).is_err());
     assert!(raw.execute("UPDATE invocations SET input = '1'", []).is_err());
     assert!(raw.execute("DELETE FROM invocations", []).is_err());
+    drop(store);
+}
+
+#[tokio::test]
+async fn the_database_itself_guards_keys_versions_and_tenants() {
+    let (store, folder) = fresh().await;
+    let raw = Connection::open(folder.path().join("toolgate.db")).unwrap();
+    raw.execute_batch(
+        "INSERT INTO principals (tenant_id, id, rules) VALUES ('default', 'user:a', '[]');
+         INSERT INTO api_keys (id, tenant_id, principal, hash, label, created_by, created_at, expires_at, revoked_at)
+         VALUES ('k', 'default', 'user:a', x'01', 'l', 'user:a', 1, 5, 5);
+         INSERT INTO document_versions VALUES ('default', 'role', 'r', 1, '{}', 'user:a', 1);
+         INSERT INTO sessions (id, tenant_id, owner, created_at) VALUES ('s', 'default', 'user:a', 1);",
+    )
+    .unwrap();
+    for forbidden in [
+        "DELETE FROM api_keys",
+        "UPDATE api_keys SET hash = x'02'",
+        "UPDATE api_keys SET scopes = '[]'",
+        "UPDATE api_keys SET principal = 'user:b'",
+        "UPDATE api_keys SET revoked_at = NULL",
+        "UPDATE api_keys SET revoked_at = 4",
+        "UPDATE api_keys SET expires_at = NULL",
+        "UPDATE api_keys SET expires_at = 6",
+        "UPDATE document_versions SET body = NULL",
+        "DELETE FROM document_versions",
+        "UPDATE tenants SET generation = generation - 1",
+        "DELETE FROM tenants",
+        "UPDATE sessions SET labels = '[\"x\"]'",
+    ] {
+        assert!(raw.execute(forbidden, []).is_err(), "{forbidden}");
+    }
+    raw.execute("UPDATE api_keys SET last_used_at = 9, expires_at = 4", []).unwrap();
     drop(store);
 }
 

@@ -1,0 +1,124 @@
+//! Nobody gives what they do not have: whether a caller holds all that it would hand to another.
+//!
+//! What a principal can do comes from three places: its access rules, its roles (policies speak of them), and what
+//! policy lets it manage. Each is compared on its own, and a narrowed credential counts for no more than it can do.
+
+use std::sync::Arc;
+
+use toolgate_core::actor::{AccessRules, Actor, Credential};
+use toolgate_core::administration::Write;
+use toolgate_core::document::{Area, Expect};
+use toolgate_core::id::Slug;
+use toolgate_core::principal::Principal;
+use toolgate_core::scope::Scopes;
+
+use crate::snapshot::Snapshot;
+use crate::{App, AppError};
+
+impl App {
+    /// The caller's tenant as it stands in the store just now, read again if another node changed it.
+    pub(crate) async fn as_it_stands(&self, actor: &Actor) -> Result<Arc<Snapshot>, AppError> {
+        let gone = || AppError::NotFound { what: "tenant" };
+        let row = self.store().tenant(&actor.tenant).await?.ok_or_else(gone)?;
+        let known = self.snapshots.load(&actor.tenant).await?.ok_or_else(gone)?;
+        if known.tenant.generation == row.generation {
+            return Ok(known);
+        }
+        self.snapshots.reload(&actor.tenant).await?;
+        self.snapshots.load(&actor.tenant).await?.ok_or_else(gone)
+    }
+
+    /// Refuses unless the caller holds everything `holder` can do with a credential of these scopes.
+    pub(crate) fn holds_as_much(
+        &self,
+        actor: &Actor,
+        snapshot: &Snapshot,
+        holder: &Principal,
+        scopes: &Scopes,
+    ) -> Result<(), AppError> {
+        let rules = scopes.narrow_rules(&snapshot.rules(holder));
+        for rule in &rules {
+            holds_rule(actor, rule)?;
+        }
+        for role in &holder.roles {
+            holds_role(actor, snapshot, role)?;
+        }
+        self.manages_as_much(actor, holder, &rules, scopes)
+    }
+
+    /// Refuses unless the caller manages every area that `holder` would.
+    pub(crate) fn manages_as_much(
+        &self,
+        actor: &Actor,
+        holder: &Principal,
+        rules: &[String],
+        scopes: &Scopes,
+    ) -> Result<(), AppError> {
+        if is_whole(actor) {
+            return Ok(());
+        }
+        let as_holder = Actor {
+            tenant: actor.tenant.clone(),
+            principal: holder.id.clone(),
+            subject: None,
+            rules: AccessRules::new(rules.to_vec()),
+            roles: holder.roles.iter().map(ToString::to_string).collect(),
+            scopes: Arc::new(scopes.clone()),
+            credential: Credential::Internal,
+        };
+        for area in Area::ALL {
+            if self.require(&as_holder, area).is_ok() && self.require(actor, area).is_err() {
+                return Err(beyond(format!("`{}` may manage {}, and you may not", holder.id, area.as_str())));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the caller is an administrator with nothing narrowed, acting for nobody else.
+fn is_whole(actor: &Actor) -> bool {
+    actor.is_admin() && actor.subject.is_none()
+}
+
+/// Refuses unless the caller holds this access rule itself, and so does the person it works for.
+pub(crate) fn holds_rule(actor: &Actor, rule: &str) -> Result<(), AppError> {
+    // A narrowed key of an administrator must not become a whole one by giving `*` to someone else.
+    let held = if rule == "*" {
+        is_whole(actor)
+    } else {
+        actor.rules.hold(rule) && actor.subject.as_ref().is_none_or(|subject| subject.rules.hold(rule))
+    };
+    if held { Ok(()) } else { Err(beyond(format!("you do not hold the access rule `{rule}` yourself"))) }
+}
+
+/// Refuses unless the caller may hand on this role: it holds the role's rules, and the role itself or `*`, since
+/// policies can give a role more than its rules.
+pub(crate) fn holds_role(actor: &Actor, snapshot: &Snapshot, role: &Slug) -> Result<(), AppError> {
+    for rule in snapshot.role(role.as_str()).unwrap_or_default() {
+        holds_rule(actor, rule).map_err(|_| {
+            beyond(format!("the role `{role}` gives `{rule}`, which you do not hold yourself"))
+        })?;
+    }
+    if actor.rules.hold("*") || actor.roles.iter().any(|held| held == role.as_str()) {
+        return Ok(());
+    }
+    Err(beyond(format!("you do not have the role `{role}` yourself")))
+}
+
+/// A write that makes a change fail when anything in the tenant was changed since it was looked at: what was checked
+/// still holds when it is written.
+pub(crate) fn nothing_changed_since(snapshot: &Snapshot) -> Write {
+    Write::PutTenant {
+        title: snapshot.tenant.title.clone(),
+        disabled: snapshot.tenant.disabled,
+        expect: Expect::Revision(snapshot.tenant.generation),
+    }
+}
+
+fn beyond(message: String) -> AppError {
+    AppError::Forbidden {
+        message,
+        rule: Some("nobody gives what they do not have".to_owned()),
+        hint: Some("ask someone who holds it, such as an administrator".to_owned()),
+    }
+}

@@ -1,0 +1,134 @@
+//! One change by someone who manages a tenant: what is written, and what the record says of it.
+
+use serde::Serialize;
+
+use crate::document::{DocumentKind, Expect};
+use crate::event::{EventDraft, EventKind};
+use crate::id::{ApiKeyId, InvocationId, PrincipalId, SessionId, TenantId};
+use crate::json::{JsonText, digest};
+use crate::principal::{ApiKey, Principal};
+use crate::time::Timestamp;
+
+/// One thing written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Write {
+    /// A document, if what is expected of it is true.
+    PutDocument {
+        /// Its kind.
+        kind: DocumentKind,
+        /// Its name.
+        name: String,
+        /// What it says.
+        body: JsonText,
+        /// What must be true before.
+        expect: Expect,
+    },
+    /// No document any more; one that is not there is a `NotFound`.
+    RemoveDocument {
+        /// Its kind.
+        kind: DocumentKind,
+        /// Its name.
+        name: String,
+        /// What must be true before.
+        expect: Expect,
+    },
+    /// The tenant itself. `Expect::Absent` makes it, `Expect::Anything` changes one that is there, `Expect::Revision`
+    /// one that still has this generation. Its generation is the store's own.
+    PutTenant {
+        /// What people call it.
+        title: String,
+        /// Whether nobody gets in.
+        disabled: bool,
+        /// Whether it must be new, or be there.
+        expect: Expect,
+    },
+    /// A principal, replacing what was there. `Expect::Absent` and `Expect::Anything` are understood.
+    PutPrincipal {
+        /// The principal; its tenant is the change's.
+        principal: Box<Principal>,
+        /// What must be true before.
+        expect: Expect,
+    },
+    /// A user's password, as an argon2id hash; none takes it away. An unknown principal is a `NotFound`.
+    SetPassword {
+        /// Whose.
+        principal: PrincipalId,
+        /// The hash in PHC form.
+        hash: Option<String>,
+    },
+    /// Who a person at an identity provider is here. A pair that is taken is a `Conflict`, an unknown principal a
+    /// `NotFound`.
+    LinkIdentity {
+        /// The provider.
+        issuer: String,
+        /// The person there.
+        sub: String,
+        /// The person here.
+        principal: PrincipalId,
+    },
+    /// A new key. An unknown principal or subject is a `NotFound`, a taken id or hash is `Refused`.
+    PutKey(Box<ApiKey>),
+    /// A key that ends: at once or at a moment to come. Only ever earlier than it would have; unknown is a `NotFound`.
+    EndKey {
+        /// Which.
+        id: ApiKeyId,
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// Writes that are made together or not at all, each tenant's in a row. The store bumps the tenant's generation and
+/// appends the change to the tenant's administration session in the same transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdminChange {
+    /// In which tenant.
+    pub tenant: TenantId,
+    /// Who.
+    pub by: PrincipalId,
+    /// When.
+    pub at: Timestamp,
+    /// What the record says of it: never a secret.
+    pub summary: JsonText,
+    /// What is written.
+    pub writes: Vec<Write>,
+}
+
+impl AdminChange {
+    /// A change with its summary: what was done to what, and the details that are safe to keep.
+    #[must_use]
+    pub fn new(
+        tenant: TenantId,
+        by: PrincipalId,
+        at: Timestamp,
+        summary: &impl Serialize,
+        writes: Vec<Write>,
+    ) -> Self {
+        let summary = JsonText::from_serialize(summary)
+            .unwrap_or_else(|_| JsonText::from_value(&serde_json::Value::Null));
+        Self { tenant, by, at, summary, writes }
+    }
+
+    /// The event that is written with it.
+    #[must_use]
+    pub fn event(&self) -> EventDraft {
+        EventDraft {
+            tenant: self.tenant.clone(),
+            session: administration_session(&self.tenant),
+            // Not a call; each change has an id of its own all the same.
+            invocation: InvocationId::generate(),
+            kind: EventKind::AdminChanged,
+            actor: self.by.clone(),
+            at: self.at,
+            data: self.summary.clone(),
+        }
+    }
+}
+
+/// The session whose chain holds all changes by a tenant's managers.
+#[must_use]
+pub fn administration_session(tenant: &TenantId) -> SessionId {
+    let digest = digest(format!("toolgate.administration {tenant}").as_bytes());
+    let mut bytes = [0u8; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    SessionId::from_uuid(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+}

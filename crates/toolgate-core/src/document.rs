@@ -1,0 +1,143 @@
+//! What a tenant's managers decide, as documents: each has a kind, a name, a body and a history.
+//!
+//! One shape for all of them means one place where a change is checked against the revision that was seen, bumps the
+//! tenant's generation, keeps the version before it, and is written into the record.
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::text_form;
+use crate::id::PrincipalId;
+use crate::json::JsonText;
+use crate::time::Timestamp;
+
+/// What can be managed. Policy decides who may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Area {
+    /// The tenants of this server.
+    Tenants,
+    /// Users, agents and services.
+    Principals,
+    /// Other principals' keys.
+    Keys,
+    /// Roles.
+    Roles,
+    /// Policies.
+    Policies,
+    /// Which tools are on.
+    Tools,
+    /// Toolsets.
+    Toolsets,
+    /// Profiles and assignments.
+    Profiles,
+    /// Limits.
+    Limits,
+    /// Kill switches.
+    Kills,
+    /// The record, and other people's calls.
+    Audit,
+}
+
+text_form!(Area {
+    Tenants = "tenants",
+    Principals = "principals",
+    Keys = "keys",
+    Roles = "roles",
+    Policies = "policies",
+    Tools = "tools",
+    Toolsets = "toolsets",
+    Profiles = "profiles",
+    Limits = "limits",
+    Kills = "kills",
+    Audit = "audit"
+});
+
+impl Area {
+    /// Every area.
+    pub const ALL: [Self; 11] = [
+        Self::Tenants,
+        Self::Principals,
+        Self::Keys,
+        Self::Roles,
+        Self::Policies,
+        Self::Tools,
+        Self::Toolsets,
+        Self::Profiles,
+        Self::Limits,
+        Self::Kills,
+        Self::Audit,
+    ];
+}
+
+/// The kinds of document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DocumentKind {
+    /// [`Role`](crate::role::Role).
+    Role,
+    /// The tenant's Cedar policies, one text.
+    Policy,
+    /// [`Toolset`](crate::toolset::Toolset).
+    Toolset,
+    /// [`Profile`](crate::profile::Profile).
+    Profile,
+    /// [`Assignment`](crate::assignment::Assignment).
+    Assignment,
+    /// [`Limit`](crate::limit::Limit).
+    Limit,
+    /// [`Kill`](crate::kill::Kill).
+    Kill,
+    /// [`ToolSetting`](crate::tool_setting::ToolSetting): a tenant's word on a tool.
+    Tool,
+}
+
+text_form!(DocumentKind {
+    Role = "role",
+    Policy = "policy",
+    Toolset = "toolset",
+    Profile = "profile",
+    Assignment = "assignment",
+    Limit = "limit",
+    Kill = "kill",
+    Tool = "tool"
+});
+
+/// A document as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// What it is.
+    pub kind: DocumentKind,
+    /// What it is called, within its kind.
+    pub name: String,
+    /// What it says.
+    pub body: JsonText,
+    /// How often it was written, from 1. Goes on counting when a removed document comes back.
+    pub revision: u64,
+    /// Who wrote it last.
+    pub by: PrincipalId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// One version of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentVersion {
+    /// Its number, from 1.
+    pub revision: u64,
+    /// What it said; none when it was removed.
+    pub body: Option<JsonText>,
+    /// Who wrote it.
+    pub by: PrincipalId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What must be true of a document for a change to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// Nothing.
+    Anything,
+    /// There is none.
+    Absent,
+    /// It still has this revision.
+    Revision(u64),
+}

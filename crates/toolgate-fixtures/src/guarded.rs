@@ -1,0 +1,100 @@
+//! Tools that not everyone has: switched on by hand, dear, for one tenant, or with arguments policy may read.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolgate_native::{NativeTool, Promise, Tool, ToolContext, ToolFailure};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Done {
+    /// Whether it did.
+    done: bool,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Price {
+    /// What the call is to cost.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
+    micros: u32,
+}
+
+struct Paid;
+
+impl Tool for Paid {
+    type Input = Price;
+    type Output = Done;
+    fn promise() -> Promise {
+        Promise::read("fixture__paid", "Paid read")
+            .describe("Costs what it is told to. Off until switched on. For trying the gate only.")
+            .category("fixture", "flask-conical")
+            .shows(&["done"])
+            .opt_in()
+    }
+    async fn run(&self, input: Price, context: &ToolContext) -> Result<Done, ToolFailure> {
+        context.add_cost(input.micros);
+        Ok(Done { done: true })
+    }
+}
+
+struct Elsewhere;
+
+impl Tool for Elsewhere {
+    type Input = Nothing;
+    type Output = Done;
+    fn promise() -> Promise {
+        Promise::read("fixture__elsewhere", "Another tenant's read")
+            .describe("Only for the tenant `elsewhere`. For trying the gate only.")
+            .category("fixture", "flask-conical")
+            .shows(&["done"])
+            .tenants(&["elsewhere"])
+    }
+    async fn run(&self, _: Nothing, _: &ToolContext) -> Result<Done, ToolFailure> {
+        Ok(Done { done: true })
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TransferInput {
+    /// How much.
+    amount: i64,
+    /// To whom.
+    to: String,
+    /// Whether it can wait.
+    #[serde(default)]
+    urgent: bool,
+}
+
+struct Transfer;
+
+impl Tool for Transfer {
+    type Input = TransferInput;
+    type Output = TransferOutput;
+    fn promise() -> Promise {
+        Promise::mutate("fixture__transfer", "Transfer")
+            .describe("Moves nothing to nobody. For trying policies that read arguments.")
+            .category("fixture", "flask-conical")
+            .shows(&["*"])
+    }
+    async fn run(&self, input: TransferInput, _: &ToolContext) -> Result<TransferOutput, ToolFailure> {
+        Ok(TransferOutput { amount: input.amount, to: input.to, urgent: input.urgent })
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct TransferOutput {
+    /// How much.
+    amount: i64,
+    /// To whom.
+    to: String,
+    /// Whether it could wait.
+    urgent: bool,
+}
+
+pub(crate) fn tools() -> Vec<NativeTool> {
+    vec![NativeTool::of(Paid), NativeTool::of(Elsewhere), NativeTool::of(Transfer)]
+}

@@ -1,0 +1,12 @@
+//! The Cedar policies as a tenant meets them: what the texts promise, what hostile texts do, and that the indexed,
+//! remembering judge answers as Cedar itself does.
+
+mod answers;
+mod default_set;
+mod examples;
+mod given;
+mod grammar;
+mod hostile;
+mod plain;
+mod properties;
+mod saving;

@@ -1,0 +1,83 @@
+//! Plain pages, without a script: a form each, and what went wrong.
+
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+
+use crate::error::ApiError;
+
+/// Nothing but our own style, forms only to us, in nobody's frame.
+const POLICY: &str =
+    "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+pub(super) async fn style() -> impl IntoResponse {
+    let headers =
+        [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")];
+    (headers, include_str!("style.css"))
+}
+
+/// A whole page around its main part, which is HTML already.
+pub(super) fn page(status: StatusCode, title: &str, main: &str) -> Response {
+    let title = escape(title);
+    let text = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title} · Toolgate</title>\n<link rel=\"stylesheet\" href=\"/auth/style.css\">\n</head>\n\
+         <body>\n<main>\n<h1>{title}</h1>\n{main}</main>\n</body>\n</html>\n"
+    );
+    let headers = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        // A link's secret stands in the address: at most the host goes along. (With `no-referrer`, browsers would send
+        // forms with `Origin: null`, which the door refuses.)
+        (header::REFERRER_POLICY, "strict-origin"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ];
+    (status, headers, Html(text)).into_response()
+}
+
+/// A page that says what went wrong.
+pub(super) fn failed(cause: &ApiError) -> Response {
+    let main = format!("{}<p><a href=\"/sign-in\">Back to signing in</a></p>\n", alert(cause));
+    page(cause.status(), "That did not work", &main)
+}
+
+/// What went wrong, above a form.
+pub(super) fn alert(cause: &ApiError) -> String {
+    let error = cause.view();
+    let hint = error.hint.as_deref().map(|hint| format!(" <span>{}</span>", escape(&sentence(hint))));
+    format!(
+        "<p role=\"alert\">{}{} <code>{}</code></p>\n",
+        escape(&sentence(&error.message)),
+        hint.unwrap_or_default(),
+        escape(&error.code)
+    )
+}
+
+/// One labelled field. `kind` is the HTML type, `fill` tells password managers what belongs here.
+pub(super) fn field(name: &str, label: &str, kind: &str, fill: &str, more: &str) -> String {
+    format!(
+        "<p><label for=\"{name}\">{label}</label>\n\
+         <input id=\"{name}\" name=\"{name}\" type=\"{kind}\" autocomplete=\"{fill}\" {more}></p>\n"
+    )
+}
+
+/// A field nobody sees.
+pub(super) fn hidden(name: &str, value: &str) -> String {
+    format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">\n", escape(value))
+}
+
+pub(super) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
+}
+
+/// Messages start small and have no full stop; on a page they stand alone.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
+        None => String::new(),
+    }
+}
