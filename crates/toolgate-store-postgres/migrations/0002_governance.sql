@@ -149,3 +149,12 @@ CREATE TRIGGER sessions_labels BEFORE UPDATE OF labels ON sessions FOR EACH STAT
 -- What calls have cost is summed from this index alone.
 CREATE INDEX invocations_spent ON invocations (tenant_id, created_at) INCLUDE (actor, tool_id, cost_micros)
     WHERE cost_micros IS NOT NULL;
+
+-- Rates that all nodes measure together (GCRA): when the next call of a key is due. Losing it in a crash of the database
+-- lets a few calls through early, so it is kept out of the log.
+CREATE UNLOGGED TABLE rates (
+    key TEXT COLLATE "C" PRIMARY KEY,
+    tat BIGINT NOT NULL
+);
+
+CREATE INDEX rates_tat ON rates (tat);

@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Row};
+use toolgate_core::port::gate::SharedMeters;
 use toolgate_core::port::store::{Store, StoreError};
 
 use crate::error::Fault;
@@ -113,6 +114,10 @@ impl Store for PostgresStore {
 
     async fn ping(&self) -> Result<(), StoreError> {
         self.query("SELECT 1", &[]).await.map(drop)
+    }
+
+    fn shared_meters(&self) -> Option<&dyn SharedMeters> {
+        Some(self)
     }
 }
 

@@ -14,6 +14,7 @@ mod invocation;
 mod key;
 mod migrate;
 mod principal;
+mod rate;
 mod row;
 mod session;
 mod sign_in;

@@ -9,6 +9,7 @@ use toolgate_core::administration::{AdminChange, Write, administration_session};
 use toolgate_core::document::{DocumentKind, Expect};
 use toolgate_core::id::{SessionId, TenantId};
 use toolgate_core::invocation::Invocation;
+use toolgate_core::port::gate::SharedMeters;
 use toolgate_core::port::store::{
     AdminStore, AuditStore, Begun, InvocationStore, Session, SessionStore, StoreError,
 };
@@ -207,4 +208,21 @@ async fn anchors_go_on_after_a_move_to_another_server() {
         .unwrap();
     let after = begin(store, running(opened())).await.opened.session;
     anchor_until(store, after).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_measure_a_rate_together() {
+    let (nodes, _) = nodes(3).await;
+    let five = std::num::NonZeroU32::new(5).unwrap();
+    let tasks = (0..30).map(|number| {
+        let node = Arc::clone(&nodes[number % 3]);
+        tokio::spawn(async move { node.take("tenant limit key", five).await.unwrap() })
+    });
+    let answers: Vec<_> = join_all(tasks).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 5, "five at once, whichever node");
+    for wait in answers.iter().filter_map(|answer| answer.as_ref().err()) {
+        // One call is let through every twelve seconds.
+        assert!(*wait <= std::time::Duration::from_secs(12), "{wait:?}");
+    }
+    assert!(nodes[0].take("another key", five).await.unwrap().is_ok());
 }
