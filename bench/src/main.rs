@@ -5,8 +5,10 @@
 
 mod client;
 mod commit;
+mod governance;
 mod pipeline;
 mod plain;
+mod policy;
 mod process;
 
 use std::path::Path;
@@ -33,6 +35,7 @@ fn main() -> anyhow::Result<()> {
 async fn measure(binary: &Path) -> anyhow::Result<()> {
     println!("# Toolgate benchmark: {} cores, {MEASURE:?} each\n", std::thread::available_parallelism()?);
     pipeline::measure().await?;
+    policy::measure();
 
     println!("\n## A REST call of a pure tool (`core__get_current_time`)\n");
     println!(
@@ -78,7 +81,7 @@ async fn measure(binary: &Path) -> anyhow::Result<()> {
             cpu.as_secs_f64() / base.as_secs_f64()
         );
     }
-    Ok(())
+    governance::measure(binary, &postgres).await
 }
 
 fn row(what: &str, clients: usize, found: &Measured, plain: Option<f64>, bare: Option<f64>) {

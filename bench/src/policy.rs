@@ -17,10 +17,18 @@ const PLAIN_ROUNDS: usize = 100;
 /// Questions timed as one, so that looking at the clock does not count.
 const BATCH: usize = 50;
 
+/// Policies about every tool that cannot be answered once and for all.
+const MOODY: &str = r#"
+@id("bench: at night") forbid (principal, action, resource is Toolgate::Tool) when { context.hour < 3 };
+@id("bench: marked") forbid (principal, action, resource is Toolgate::Tool) when { context.labels.contains("untrusted") };
+"#;
+
 /// Prints what decisions cost with more policies, and what a whole listing costs.
 pub(crate) fn measure() {
     println!("\n## A policy decision (see, call and call_unattended of one tool; {TOOLS} tools)\n");
-    println!("| policies | remembered | ratio | first question | ratio | plain Cedar, all policies | ratio |");
+    println!(
+        "| policies | remembered | ratio | first question | ratio | plain Cedar, all policies | ratio |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     let tools: Vec<ToolContract> = (0..TOOLS).map(tool).collect();
     let mut few = None;
@@ -39,12 +47,15 @@ pub(crate) fn measure() {
     println!("\n## Listing {LISTED} tools for one principal\n");
     println!("| policies | first time | ratio | remembered | ratio |");
     println!("| --- | --- | --- | --- | --- |");
+    let mut texts: Vec<(String, String)> =
+        POLICIES.into_iter().map(|count| (count.to_string(), policies(count))).collect();
+    texts.push(("1000, and 2 that read hour and labels".to_owned(), policies(1_000) + MOODY));
     let mut few = None;
-    for count in POLICIES {
-        let judge = judge(&policies(count), &tools[..LISTED]);
+    for (name, text) in texts {
+        let judge = judge(&text, &tools[..LISTED]);
         let found = listing(&judge, &tools[..LISTED]);
         let base = *few.get_or_insert(found);
-        print!("| {count} ");
+        print!("| {name} ");
         for (time, base) in found.into_iter().zip(base) {
             print!("| {:.2} ms | {:.2} ", micros(time) / 1e3, micros(time) / micros(base));
         }
@@ -67,9 +78,12 @@ fn warm(judge: &Judge, tools: &[ToolContract]) -> Duration {
 /// Principals ask their first question.
 fn cold(judge: &Judge, tools: &[ToolContract]) -> Duration {
     let strangers: Vec<PrincipalFacts> = (1..=ROUNDS).map(principal).collect();
-    median(strangers.iter().zip(tools.iter().cycle()).map(|(who, tool)| {
-        timed(|| std::hint::black_box(judge.tool(who, &tool.id, &now())))
-    }))
+    median(
+        strangers
+            .iter()
+            .zip(tools.iter().cycle())
+            .map(|(who, tool)| timed(|| std::hint::black_box(judge.tool(who, &tool.id, &now())))),
+    )
 }
 
 /// Every tool once, for principals not seen before and then again.
@@ -138,7 +152,9 @@ fn policies(count: usize) -> String {
     for i in 0..more {
         let (scope, condition) = match i % 4 {
             0 => (
-                format!("principal == Toolgate::User::\"user:{i}\", action == Toolgate::Action::\"call\", resource"),
+                format!(
+                    "principal == Toolgate::User::\"user:{i}\", action == Toolgate::Action::\"call\", resource"
+                ),
                 "resource.effect != \"destructive\"".to_owned(),
             ),
             1 => (
@@ -146,11 +162,15 @@ fn policies(count: usize) -> String {
                 "resource.category == \"work-3\" && resource.egress == \"none\"".to_owned(),
             ),
             2 => (
-                format!("principal, action == Toolgate::Action::\"call\", resource == Toolgate::Tool::\"bench__t{i}\""),
+                format!(
+                    "principal, action == Toolgate::Action::\"call\", resource == Toolgate::Tool::\"bench__t{i}\""
+                ),
                 "context.input.amount < 100".to_owned(),
             ),
             _ => (
-                format!("principal, action == Toolgate::Action::\"call_unattended\", resource in Toolgate::Toolset::\"set-{i}\""),
+                format!(
+                    "principal, action == Toolgate::Action::\"call_unattended\", resource in Toolgate::Toolset::\"set-{i}\""
+                ),
                 "principal.rules.contains(\"bench.work.write\")".to_owned(),
             ),
         };
@@ -180,7 +200,8 @@ fn toolsets(i: usize) -> Vec<String> {
 }
 
 fn principal(i: usize) -> PrincipalFacts {
-    let id = format!("user:{i}").parse().unwrap_or_else(|error| unreachable!("a principal like others: {error}"));
+    let id =
+        format!("user:{i}").parse().unwrap_or_else(|error| unreachable!("a principal like others: {error}"));
     let roles = ["approver".to_owned(), format!("role-{}", i % 50), "everyone".to_owned()];
     let rules = ["crm.notes.write".to_owned(), "bench.work.write".to_owned()];
     PrincipalFacts { id, roles: roles.into(), rules: rules.into() }

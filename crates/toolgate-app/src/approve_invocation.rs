@@ -99,6 +99,15 @@ impl App {
         })
     }
 
+    /// Asks whether this caller has a say in this call, beside seeing it: it is theirs, or they may decide on it.
+    pub(crate) fn require_say(&self, actor: &Actor, invocation: &Invocation) -> Result<(), AppError> {
+        let opened = &invocation.opened;
+        if actor.may_see(&opened.tenant, &opened.actor, opened.subject.as_ref()) {
+            return Ok(());
+        }
+        self.require_approval(actor, invocation)
+    }
+
     /// Whether this person may decide on this waiting call, and therefore see it.
     pub(crate) fn may_approve(&self, actor: &Actor, invocation: &Invocation) -> bool {
         actor.tenant == invocation.opened.tenant

@@ -151,11 +151,6 @@ impl App {
         lock(&self.known_keys.callers).contains_key(&hash_key(key))
     }
 
-    /// Forgets a caller at once.
-    pub(crate) fn forget(&self, hash: &[u8; 32]) {
-        lock(&self.known_keys.callers).remove(hash);
-    }
-
     fn note_use(&self, actor: &Actor, now: Timestamp) {
         if let Credential::Key(id) = actor.credential {
             lock(&self.known_keys.used).insert(id, now);

@@ -10,7 +10,7 @@ impl App {
     /// Cancels a waiting call at once, and tells a running one to stop.
     ///
     /// # Errors
-    /// A conflict when the call is over.
+    /// "Forbidden" for whoever may only look, a conflict when the call is over.
     pub async fn cancel_invocation(
         &self,
         actor: &Actor,
@@ -20,6 +20,7 @@ impl App {
         // The call may take a step between being read and being cancelled; then it is looked at again.
         for _ in 0..8 {
             let invocation = self.read_invocation(actor, id).await?;
+            self.require_say(actor, &invocation)?;
             if invocation.status.is_settled() {
                 let message =
                     format!("the call is {}; there is nothing to cancel", invocation.status.as_str());

@@ -1,27 +1,23 @@
-//! A person signs in with an identity provider: sent there, back with proof, and found or made here.
+//! Who a person at an identity provider is here: found, linked or made, with the roles their groups give.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolgate_core::AccessRules;
 use toolgate_core::administration::{AdminChange, Write};
 use toolgate_core::document::Expect;
 use toolgate_core::id::{PrincipalId, Slug, TenantId};
-use toolgate_core::port::identity::{Binding, Identity, IdentityError, IdentityProvider};
-use toolgate_core::principal::{OneTimeToken, Principal};
-use toolgate_core::{AccessRules, JsonText};
+use toolgate_core::port::identity::{Identity, IdentityProvider};
+use toolgate_core::principal::Principal;
 
-use crate::attempts::address_bucket;
-use crate::secret::Secret;
-use crate::sign_in::{Arrival, SignedIn, user_id};
+use crate::powers::nothing_changed_since;
+use crate::sign_in::user_id;
+use crate::snapshot::Snapshot;
 use crate::{App, AppError};
 
-/// How long someone may take at the provider.
-const JOURNEY_LASTS: Duration = Duration::from_secs(600);
-const PURPOSE: &str = "oidc";
 const MAX_TITLE: usize = 200;
+const TRIES: usize = 5;
 
 /// An identity provider and what the operator decided about its people.
 #[derive(Clone)]
@@ -50,37 +46,6 @@ impl std::fmt::Debug for ConnectedProvider {
     }
 }
 
-/// Someone on their way to a provider.
-#[derive(Debug)]
-pub struct Departure {
-    /// Where the browser goes.
-    pub url: String,
-    /// What it keeps until it is back. State, nonce and PKCE verifier are all made from it, so that none of them has
-    /// to be stored, and none is worth anything in another browser.
-    pub cookie: Secret,
-}
-
-/// Someone back from a provider.
-#[derive(Debug)]
-pub struct Return<'a> {
-    /// What the browser kept.
-    pub cookie: Option<Secret>,
-    /// What the provider handed back.
-    pub state: &'a str,
-    /// The proof to exchange; none when the provider refused.
-    pub code: Option<&'a str>,
-    /// Where the answer says it comes from.
-    pub issuer: Option<&'a str>,
-}
-
-/// What is remembered of someone on their way. Nothing secret.
-#[derive(Debug, Serialize, Deserialize)]
-struct Journey {
-    provider: String,
-    redirect_uri: String,
-    return_to: String,
-}
-
 /// Why nobody gets in by a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentityFault {
@@ -93,112 +58,46 @@ pub enum IdentityFault {
 }
 
 impl App {
-    /// Sends someone to a provider, to be back at `redirect_uri` and then to go on to `return_to`.
-    ///
-    /// # Errors
-    /// When there is no such provider, it does not answer, or too many set out from one address.
-    pub async fn depart(
-        &self,
-        provider: &str,
-        redirect_uri: String,
-        return_to: String,
-        arrival: &Arrival,
-    ) -> Result<Departure, AppError> {
-        let connected = self.provider(provider)?;
-        self.entrance.journeys.take(&address_bucket(arrival.peer))?;
-        let cookie = Secret::generate()?;
-        let journey = Journey { provider: connected.name.clone(), redirect_uri, return_to };
-        let url =
-            connected.provider.sign_in_url(&Papers::of(&cookie).binding(&journey)).await.map_err(fault)?;
-        let now = self.now();
-        let token = OneTimeToken {
-            hash: cookie.hash(),
-            purpose: PURPOSE.to_owned(),
-            tenant: connected.tenant.clone(),
-            principal: None,
-            data: JsonText::from_serialize(&journey)
-                .map_err(toolgate_core::port::store::StoreError::unavailable)?,
-            expires_at: now.plus(JOURNEY_LASTS),
-        };
-        self.store().put_token(token, now).await?;
-        Ok(Departure { url, cookie })
-    }
-
-    /// Signs in someone who is back from a provider. Answers also where they wanted to go.
-    ///
-    /// # Errors
-    /// When what they bring proves nothing, the provider does not answer, or they are not let in.
-    pub async fn come_back(
-        &self,
-        provider: &str,
-        back: Return<'_>,
-        arrival: &Arrival,
-    ) -> Result<(SignedIn, String), AppError> {
-        let connected = self.provider(provider)?;
-        let by_address = address_bucket(arrival.peer);
-        self.entrance.addresses.take(&by_address)?;
-        let journey = self.end_journey(connected, &back).await?;
-        let (cookie, journey) = journey.ok_or_else(|| {
-            refuse(IdentityFault::Invalid, "this is not the end of a sign-in that began in this browser")
-        })?;
-        self.entrance.addresses.give_back(&by_address);
-        let Some(code) = back.code else {
-            return Err(refuse(IdentityFault::Refused, "the identity provider did not let you in"));
-        };
-        let binding_parts = Papers::of(&cookie);
-        let binding = binding_parts.binding(&journey);
-        let identity = connected.provider.identify(&binding, code, back.issuer).await.map_err(fault)?;
-        let user = self.user_of(connected, &identity).await?;
-        let signed_in = self.begin_sign_in(user, &connected.name, arrival).await?;
-        Ok((signed_in, journey.return_to))
-    }
-
-    /// Uses up the journey that this browser began with this provider, if the state is its own.
-    async fn end_journey(
-        &self,
-        connected: &ConnectedProvider,
-        back: &Return<'_>,
-    ) -> Result<Option<(Secret, Journey)>, AppError> {
-        let Some(cookie) = &back.cookie else { return Ok(None) };
-        // The state is checked first: a page that sends a browser here with another one ends no journey.
-        if !same(&Papers::of(cookie).state, back.state) {
-            return Ok(None);
-        }
-        let taken = self.store().take_token(&cookie.hash(), PURPOSE, self.now()).await?;
-        let journey = taken.and_then(|token| serde_json::from_str::<Journey>(token.data.as_str()).ok());
-        Ok(journey
-            .filter(|journey| journey.provider == connected.name)
-            .map(|journey| (cookie.clone(), journey)))
-    }
-
-    fn provider(&self, name: &str) -> Result<&ConnectedProvider, AppError> {
-        let found = self.entrance.providers.iter().find(|provider| provider.name == name);
-        found.ok_or(AppError::NotFound { what: "identity provider" })
-    }
-
     /// Who this identity is here: found by who they are at the provider, or linked, or made.
-    async fn user_of(
+    /// Tried again when a manager changes something at the same moment.
+    pub(crate) async fn user_of(
         &self,
         connected: &ConnectedProvider,
         identity: &Identity,
     ) -> Result<Principal, AppError> {
+        let mut tries = 1..TRIES;
+        loop {
+            match (self.try_user_of(connected, identity).await, tries.next()) {
+                (Err(AppError::Conflict { .. }), Some(_)) => {}
+                (outcome, _) => return outcome,
+            }
+        }
+    }
+
+    async fn try_user_of(
+        &self,
+        connected: &ConnectedProvider,
+        identity: &Identity,
+    ) -> Result<Principal, AppError> {
+        let closed = || refuse(IdentityFault::Refused, "you are not let in here any more");
+        // Read before anything else: what is written below is written only if nothing was changed since. Else someone
+        // who is being switched off could be written back as they were.
+        let tenant = self.tenant_as_it_stands(&connected.tenant).await?.ok_or_else(closed)?;
         let known =
             self.store().principal_by_identity(&connected.tenant, &identity.issuer, &identity.sub).await?;
         let user = match known {
-            Some(user) => self.bring_roles_up_to_date(connected, identity, user).await?,
-            None => self.link_or_make(connected, identity).await?,
+            Some(user) if !self.may_come_in(&user).await? => return Err(closed()),
+            Some(user) => self.bring_roles_up_to_date(connected, identity, &tenant, user).await?,
+            None => self.link_or_make(connected, identity, &tenant).await?,
         };
-        if self.may_come_in(&user).await? {
-            Ok(user)
-        } else {
-            Err(refuse(IdentityFault::Refused, "you are not let in here any more"))
-        }
+        if self.may_come_in(&user).await? { Ok(user) } else { Err(closed()) }
     }
 
     async fn bring_roles_up_to_date(
         &self,
         connected: &ConnectedProvider,
         identity: &Identity,
+        tenant: &Snapshot,
         mut user: Principal,
     ) -> Result<Principal, AppError> {
         let roles = connected.roles_of(identity);
@@ -208,7 +107,7 @@ impl App {
         user.roles = roles;
         let writes =
             vec![Write::PutPrincipal { principal: Box::new(user.clone()), expect: Expect::Anything }];
-        self.write_user(connected, &user, "user.roles_by_provider", writes).await?;
+        self.write_user(connected, &user, "user.roles_by_provider", tenant, writes).await?;
         Ok(user)
     }
 
@@ -216,6 +115,7 @@ impl App {
         &self,
         connected: &ConnectedProvider,
         identity: &Identity,
+        tenant: &Snapshot,
     ) -> Result<Principal, AppError> {
         let (id, by_email) = name_of(identity).ok_or_else(|| {
             refuse(
@@ -243,7 +143,7 @@ impl App {
                     expect: Expect::Anything,
                 });
             }
-            self.write_user(connected, &user, "user.link", writes).await?;
+            self.write_user(connected, &user, "user.link", tenant, writes).await?;
             return Ok(user);
         }
         if !connected.create_users {
@@ -267,7 +167,7 @@ impl App {
             Write::PutPrincipal { principal: Box::new(user.clone()), expect: Expect::Absent },
             link(&user),
         ];
-        self.write_user(connected, &user, "user.create_by_provider", writes).await?;
+        self.write_user(connected, &user, "user.create_by_provider", tenant, writes).await?;
         Ok(user)
     }
 
@@ -276,8 +176,10 @@ impl App {
         connected: &ConnectedProvider,
         user: &Principal,
         action: &str,
-        writes: Vec<Write>,
+        tenant: &Snapshot,
+        mut writes: Vec<Write>,
     ) -> Result<(), AppError> {
+        writes.push(nothing_changed_since(tenant));
         let summary = json!({ "action": action, "principal": user.id, "provider": connected.name, "roles": user.roles });
         let change = AdminChange::new(user.tenant.clone(), user.id.clone(), self.now(), &summary, writes);
         self.commit(change).await
@@ -292,30 +194,6 @@ impl ConnectedProvider {
         roles.sort();
         roles.dedup();
         roles
-    }
-}
-
-/// What a browser's secret makes for a journey.
-struct Papers {
-    state: String,
-    nonce: String,
-    verifier: String,
-}
-
-impl Papers {
-    fn of(cookie: &Secret) -> Self {
-        let (state, nonce, verifier) =
-            (cookie.derive("state"), cookie.derive("nonce"), cookie.derive("pkce"));
-        Self { state, nonce, verifier }
-    }
-
-    fn binding<'a>(&'a self, journey: &'a Journey) -> Binding<'a> {
-        Binding {
-            redirect_uri: &journey.redirect_uri,
-            state: &self.state,
-            nonce: &self.nonce,
-            verifier: &self.verifier,
-        }
     }
 }
 
@@ -335,23 +213,7 @@ fn name_of(identity: &Identity) -> Option<(PrincipalId, bool)> {
     })
 }
 
-fn same(one: &str, other: &str) -> bool {
-    use subtle::ConstantTimeEq;
-    one.as_bytes().ct_eq(other.as_bytes()).into()
-}
-
-fn fault(cause: IdentityError) -> AppError {
-    // What exactly went wrong helps the operator and nobody else.
-    tracing::warn!(error = %cause, "a sign-in with an identity provider failed");
-    match cause {
-        IdentityError::Untrusted(_) => {
-            refuse(IdentityFault::Invalid, "the identity provider's answer could not be verified")
-        }
-        _ => refuse(IdentityFault::Unavailable, "the identity provider does not answer as it should"),
-    }
-}
-
-fn refuse(fault: IdentityFault, message: &'static str) -> AppError {
+pub(crate) fn refuse(fault: IdentityFault, message: &'static str) -> AppError {
     AppError::Identity { fault, message }
 }
 

@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolgate_core::administration::{AdminChange, Write};
 use toolgate_core::document::{Area, Expect};
 use toolgate_core::id::{PrincipalId, PrincipalKind, TenantId};
 use toolgate_core::port::store::{EndSignIns, StoreError};
 use toolgate_core::principal::{OneTimeToken, Principal};
-use toolgate_core::{AccessRules, Actor, JsonText, Timestamp};
+use toolgate_core::scope::Scopes;
+use toolgate_core::{AccessRules, Actor, Credential, JsonText, Timestamp};
 
 use crate::attempts::address_bucket;
 use crate::password::Password;
+use crate::powers::nothing_changed_since;
 use crate::secret::Secret;
 use crate::sign_in::{Arrival, SignedIn, user_id};
 use crate::{App, AppError};
@@ -44,6 +47,12 @@ pub struct Acceptance {
     pub title: Option<String>,
 }
 
+/// What is remembered of an invitation.
+#[derive(Debug, Serialize, Deserialize)]
+struct Origin {
+    by: PrincipalId,
+}
+
 impl App {
     /// A link for the first administrator, as long as nobody can sign in.
     ///
@@ -55,7 +64,8 @@ impl App {
             return Ok(None);
         }
         let token = Secret::generate()?;
-        self.keep_token(&token, SET_UP, tenant, None, SET_UP_LASTS).await?;
+        let nothing = JsonText::from_value(&json!({}));
+        self.keep_token(&token, SET_UP, tenant, None, nothing, SET_UP_LASTS).await?;
         Ok(Some(token))
     }
 
@@ -75,11 +85,22 @@ impl App {
         if user.disabled {
             return Err(AppError::invalid("this user is switched off").with_hint("switch the user on first"));
         }
-        self.refuse_stronger(actor, &user).await?;
+        // A sign-in has no scopes: made with a narrowed key, it would widen what the key may do.
+        if !actor.scopes.is_all() {
+            return Err(AppError::forbidden("a key with scopes does not invite")
+                .with_hint("sign in, or use a key without scopes"));
+        }
+        let snapshot = self.as_it_stands(actor).await?;
+        if actor.principal != user.id {
+            self.holds_as_much(actor, &snapshot, &user, &Scopes::default())?;
+        }
         let token = Secret::generate()?;
         // The record says who opened which door, before it is open.
         self.change(actor, json!({ "action": "user.invite", "principal": user.id }), vec![]).await?;
-        let expires_at = self.keep_token(&token, INVITE, user.tenant, Some(user.id), INVITE_LASTS).await?;
+        let origin = Origin { by: actor.principal.clone() };
+        let data = JsonText::from_serialize(&origin).map_err(StoreError::unavailable)?;
+        let expires_at =
+            self.keep_token(&token, INVITE, user.tenant, Some(user.id), data, INVITE_LASTS).await?;
         Ok(Invitation { token, expires_at })
     }
 
@@ -119,10 +140,16 @@ impl App {
         if title.as_ref().is_some_and(|t| t.chars().count() > MAX_TITLE || t.chars().any(char::is_control)) {
             return Err(AppError::invalid(format!("`title` has at most {MAX_TITLE} characters on one line")));
         }
+        // Read before anything else: what is written below is written only if nothing was changed since.
+        let tenant = self.tenant_as_it_stands(&token.tenant).await?.ok_or(AppError::TokenInvalid)?;
         let (mut user, expect) = match &token.principal {
             Some(invited) => {
-                let found = self.store().principal(&token.tenant, invited).await?;
-                (found.ok_or(AppError::TokenInvalid)?, Expect::Anything)
+                let found =
+                    self.store().principal(&token.tenant, invited).await?.ok_or(AppError::TokenInvalid)?;
+                if !self.still_invites(token, &found).await? {
+                    return Err(AppError::TokenInvalid);
+                }
+                (found, Expect::Anything)
             }
             None => self.first_administrator(&token.tenant, asked.login.as_deref()).await?,
         };
@@ -131,7 +158,7 @@ impl App {
         }
         asked.password.check(&user.id)?;
         let hash = self.entrance.hasher.hash(asked.password).await?;
-        let mut writes = Vec::new();
+        let mut writes = vec![nothing_changed_since(&tenant)];
         if title.is_some() || token.principal.is_none() {
             user.title = title.unwrap_or(user.title);
             writes.push(Write::PutPrincipal { principal: Box::new(user.clone()), expect });
@@ -186,6 +213,7 @@ impl App {
         purpose: &str,
         tenant: TenantId,
         principal: Option<PrincipalId>,
+        data: JsonText,
         lasts: Duration,
     ) -> Result<Timestamp, AppError> {
         let now = self.now();
@@ -195,31 +223,26 @@ impl App {
             purpose: purpose.to_owned(),
             tenant,
             principal,
-            data: JsonText::from_value(&json!({})),
+            data,
             expires_at,
         };
         self.store().put_token(kept, now).await?;
         Ok(expires_at)
     }
 
-    /// Refuses to hand over someone who may do more than the caller.
-    async fn refuse_stronger(&self, actor: &Actor, user: &Principal) -> Result<(), AppError> {
-        // A sign-in has no scopes: made with a narrowed key, it would widen what the key may do.
-        if !actor.scopes.is_all() {
-            return Err(AppError::forbidden("a key with scopes does not invite")
-                .with_hint("sign in, or use a key without scopes"));
-        }
-        if actor.is_admin() || actor.principal == user.id {
-            return Ok(());
-        }
-        let snapshot =
-            self.snapshots.load(&user.tenant).await?.ok_or(AppError::NotFound { what: "principal" })?;
-        let rules_held = snapshot.rules(user).iter().all(|rule| actor.rules.hold(rule));
-        let roles_held = user.roles.iter().all(|role| actor.roles.iter().any(|held| held == role.as_str()));
-        if rules_held && roles_held {
-            return Ok(());
-        }
-        Err(AppError::forbidden("this user may do more than you may")
-            .with_hint("someone who holds all of the user's roles and rules can invite them"))
+    /// Whether whoever invited someone could still do so. Else a link kept aside would be worth more once its user is
+    /// given more.
+    async fn still_invites(&self, token: &OneTimeToken, user: &Principal) -> Result<bool, AppError> {
+        let by = serde_json::from_str::<Origin>(token.data.as_str()).ok().map(|origin| origin.by);
+        let Some(by) = by else { return Ok(false) };
+        let Some(inviter) = self.store().principal(&token.tenant, &by).await? else { return Ok(false) };
+        let Some(inviter) = self.actor_from(inviter, Credential::Internal, Scopes::default(), None).await?
+        else {
+            return Ok(false);
+        };
+        let snapshot = self.as_it_stands(&inviter).await?;
+        let may = self.require(&inviter, Area::Principals);
+        let held = self.holds_as_much(&inviter, &snapshot, user, &Scopes::default());
+        Ok(inviter.principal == user.id || (may.is_ok() && held.is_ok()))
     }
 }

@@ -9,11 +9,13 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use toolgate_core::administration::{AdminChange, Write};
-use toolgate_core::id::PrincipalId;
+use toolgate_core::id::{PrincipalId, TenantId};
 use toolgate_core::port::store::EndSignIns;
+use toolgate_core::principal::Principal;
 use toolgate_core::{Actor, Credential};
 
 use crate::attempts::login_bucket;
+use crate::powers::nothing_changed_since;
 use crate::{App, AppError};
 
 /// OWASP's first choice for argon2id: 19 MiB, two passes, one lane.
@@ -195,22 +197,38 @@ impl App {
             return Err(AppError::Unauthenticated { message: "the current password is not right" });
         }
         self.entrance.logins.give_back(&bucket);
-        self.keep_password(actor.tenant.clone(), actor.principal.clone(), new, "changed").await?;
+        let hash = self.entrance.hasher.hash(new).await?;
+        self.keep_password(&actor.tenant, &actor.principal, hash, "changed", vec![]).await?;
         self.end_all_sign_ins(&actor.tenant, &actor.principal, EndSignIns::AllBut(id)).await
     }
 
-    /// Keeps a password that was checked before.
-    pub(crate) async fn keep_password(
+    /// Keeps the same password in today's form, unless it was changed in the meantime.
+    pub(crate) async fn strengthen_password(
         &self,
-        tenant: toolgate_core::id::TenantId,
-        user: PrincipalId,
+        user: &Principal,
         password: Password,
-        how: &'static str,
+        kept: Option<&str>,
     ) -> Result<(), AppError> {
         let hash = self.entrance.hasher.hash(password).await?;
+        let Some(tenant) = self.tenant_as_it_stands(&user.tenant).await? else { return Ok(()) };
+        if self.store().password(&user.tenant, &user.id).await?.as_deref() != kept {
+            return Ok(());
+        }
+        let guard = vec![nothing_changed_since(&tenant)];
+        self.keep_password(&user.tenant, &user.id, hash, "kept in a stronger form", guard).await
+    }
+
+    async fn keep_password(
+        &self,
+        tenant: &TenantId,
+        user: &PrincipalId,
+        hash: String,
+        how: &'static str,
+        mut writes: Vec<Write>,
+    ) -> Result<(), AppError> {
         let summary = json!({ "action": "password.set", "principal": user, "how": how });
-        let write = Write::SetPassword { principal: user.clone(), hash: Some(hash) };
-        self.commit(AdminChange::new(tenant, user, self.now(), &summary, vec![write])).await
+        writes.push(Write::SetPassword { principal: user.clone(), hash: Some(hash) });
+        self.commit(AdminChange::new(tenant.clone(), user.clone(), self.now(), &summary, writes)).await
     }
 }
 

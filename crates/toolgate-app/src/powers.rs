@@ -8,7 +8,7 @@ use std::sync::Arc;
 use toolgate_core::actor::{AccessRules, Actor, Credential};
 use toolgate_core::administration::Write;
 use toolgate_core::document::{Area, Expect};
-use toolgate_core::id::Slug;
+use toolgate_core::id::{Slug, TenantId};
 use toolgate_core::principal::Principal;
 use toolgate_core::scope::Scopes;
 
@@ -18,14 +18,22 @@ use crate::{App, AppError};
 impl App {
     /// The caller's tenant as it stands in the store just now, read again if another node changed it.
     pub(crate) async fn as_it_stands(&self, actor: &Actor) -> Result<Arc<Snapshot>, AppError> {
-        let gone = || AppError::NotFound { what: "tenant" };
-        let row = self.store().tenant(&actor.tenant).await?.ok_or_else(gone)?;
-        let known = self.snapshots.load(&actor.tenant).await?.ok_or_else(gone)?;
-        if known.tenant.generation == row.generation {
-            return Ok(known);
+        self.tenant_as_it_stands(&actor.tenant).await?.ok_or(AppError::NotFound { what: "tenant" })
+    }
+
+    /// The same for any tenant; none when there is no such tenant.
+    pub(crate) async fn tenant_as_it_stands(
+        &self,
+        tenant: &TenantId,
+    ) -> Result<Option<Arc<Snapshot>>, AppError> {
+        let Some(row) = self.store().tenant(tenant).await? else { return Ok(None) };
+        match self.snapshots.load(tenant).await? {
+            Some(known) if known.tenant.generation == row.generation => Ok(Some(known)),
+            _ => {
+                self.snapshots.reload(tenant).await?;
+                Ok(self.snapshots.load(tenant).await?)
+            }
         }
-        self.snapshots.reload(&actor.tenant).await?;
-        self.snapshots.load(&actor.tenant).await?.ok_or_else(gone)
     }
 
     /// Refuses unless the caller holds everything `holder` can do with a credential of these scopes.

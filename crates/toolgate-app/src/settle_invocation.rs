@@ -13,7 +13,7 @@ impl App {
     /// Settles a call in doubt: it happened, it did not, or run it once more.
     ///
     /// # Errors
-    /// "Forbidden" for whoever is not a person, a conflict when the call is not in doubt.
+    /// "Forbidden" for whoever is not a person or may only look, a conflict when the call is not in doubt.
     pub async fn settle_invocation(
         &self,
         actor: &Actor,
@@ -25,6 +25,7 @@ impl App {
         if actor.principal.kind() != PrincipalKind::User {
             return Err(AppError::forbidden("only a person may settle a call"));
         }
+        self.require_say(actor, &invocation)?;
         if invocation.status != Status::InDoubt {
             return Err(AppError::Conflict {
                 message: format!(

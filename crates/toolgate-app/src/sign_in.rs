@@ -77,7 +77,7 @@ impl App {
             Some(user) => self.store().password(&user.tenant, &user.id).await?,
             None => None,
         };
-        let verified = self.entrance.hasher.verify(password.clone(), kept).await?;
+        let verified = self.entrance.hasher.verify(password.clone(), kept.clone()).await?;
         let Some(user) = user.filter(|_| verified != Verified::No) else {
             metrics::counter!("toolgate_sign_ins_total", "outcome" => "refused").increment(1);
             return Err(WRONG);
@@ -85,9 +85,7 @@ impl App {
         self.entrance.logins.give_back(&by_login);
         self.entrance.addresses.give_back(&by_address);
         if verified == Verified::Weakly
-            && let Err(cause) = self
-                .keep_password(user.tenant.clone(), user.id.clone(), password, "kept in a stronger form")
-                .await
+            && let Err(cause) = self.strengthen_password(&user, password, kept.as_deref()).await
         {
             tracing::warn!(error = %cause, "a password could not be kept in a stronger form");
         }

@@ -60,11 +60,6 @@ impl Snapshot {
         self.roles.get(name).map(Vec::as_slice)
     }
 
-    /// The policies in force.
-    pub(crate) const fn policies(&self) -> &Arc<Policies> {
-        &self.policies
-    }
-
     /// Every tool of the server that the tenant may have, on or off.
     pub(crate) fn registry(&self) -> &[RegistryEntry] {
         &self.registry

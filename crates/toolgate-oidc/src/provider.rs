@@ -259,10 +259,9 @@ impl IdentityProvider for OidcProvider {
         if let Some(Some(groups)) = &groups {
             identity.groups.clone_from(groups);
         }
-        if groups == Some(None) || (identity.email.is_none() && identity.username.is_none()) {
-            if let Some(info) = self.user_info(&client, tokens.access_token(), claims).await? {
-                complete(&mut identity, &self.settings, &info);
-            }
+        let incomplete = groups == Some(None) || (identity.email.is_none() && identity.username.is_none());
+        if incomplete && let Some(info) = self.user_info(&client, tokens.access_token(), claims).await? {
+            complete(&mut identity, &self.settings, &info);
         }
         Ok(identity)
     }

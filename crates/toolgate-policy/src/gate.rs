@@ -291,8 +291,13 @@ impl TenantGate {
     /// May this caller manage this area?
     #[must_use]
     pub fn decide_manage(&self, actor: &Actor, area: Area, now: Timestamp) -> Decision {
-        let answer = self.judge.manage(&facts(actor), area.as_str(), &plain_circumstances(now));
-        self.plain(&answer, || format!("`{}` may not manage {}", actor.principal, area.as_str()))
+        let mut decision = None;
+        for (who, facts) in parties(actor) {
+            let answer = self.judge.manage(&facts, area.as_str(), &plain_circumstances(now));
+            let own = self.plain(&answer, || format!("`{who}` may not manage {}", area.as_str()));
+            decision = Some(stricter(decision, own));
+        }
+        decision.unwrap_or_else(|| Decision::new(Verdict::Deny, "deny by default", ""))
     }
 
     /// May this caller use a connection to this provider that was granted to it?

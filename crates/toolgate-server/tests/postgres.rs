@@ -1,14 +1,24 @@
 //! The same tries as in `it`, on Postgres.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+#[path = "it/browser.rs"]
+mod browser;
 #[path = "it/gate.rs"]
 mod gate;
 #[path = "it/governance/mod.rs"]
 mod governance;
+#[path = "it/guarding.rs"]
+mod guarding;
 #[path = "it/losing.rs"]
 mod losing;
+#[path = "it/oidc.rs"]
+mod oidc;
 #[path = "it/pipeline.rs"]
 mod pipeline;
+#[path = "it/policy.rs"]
+mod policy;
+#[path = "it/sign_in.rs"]
+mod sign_in;
 #[path = "it/stream.rs"]
 mod stream;
 

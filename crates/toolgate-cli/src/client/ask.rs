@@ -32,9 +32,10 @@ impl Confirm {
 
     /// Asks on a terminal; elsewhere takes only --yes: what reaches everyone's calls is never a slip of a script.
     pub(super) fn insist(self, question: &str) -> Result<(), Stop> {
-        if !self.yes && !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-            return Err(Stop::usage("nobody is there to confirm it").hint("use --yes in a script"));
+        let someone = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if self.yes || someone {
+            return self.ask(question);
         }
-        self.ask(question)
+        Err(Stop::usage("nobody is there to confirm it").hint("use --yes in a script"))
     }
 }

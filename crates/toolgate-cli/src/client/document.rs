@@ -72,7 +72,11 @@ impl SetArgs {
     ) -> Result<ExitCode, Stop> {
         let gate = Gate::of(global)?;
         let url = gate.url(&["api", "v1", noun.many, self.name.as_str()], &[]);
-        let answer = gate.put(url, body, self.if_revision).await?;
+        let written = gate.put(url, body, self.if_revision).await;
+        let answer = written.map_err(|stop| match stop.code() {
+            "conflict" => stop.hint(format!("see it with `toolgate {} show {}`", noun.one, self.name)),
+            _ => stop,
+        })?;
         global.talk(format_args!("the {} `{}` is written", noun.one, self.name));
         show_answer::<V>(&answer, global)
     }

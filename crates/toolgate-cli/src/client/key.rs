@@ -25,15 +25,15 @@ Examples:
 
 const CREATE_EXAMPLES: &str = "\
 Scopes narrow what the key may do of what its principal may do:
-  tool:core__*          see and call these tools
-  effect:read           only tools with this effect: read, mutate, destructive
+  tool:core__*            see and call these tools
+  effect:read             only tools with this effect: read, mutate, destructive
   rule:crm.contacts.read  of the access rules, only this one
-  approve               decide on waiting calls
-  manage:keys           manage one area; `manage` alone for all of them
+  approve                 decide on waiting calls
+  manage:keys             manage one area; `manage` alone for all of them
 
 Examples:
   KEY=$(toolgate key create --principal agent:helper --label laptop --expires 90d)
-  toolgate key create --label reading --scope effect:read --scope tool:core__*
+  toolgate key create --label reading --scope effect:read --scope 'tool:core__*'
   toolgate key create --principal agent:helper --label mine --on-behalf";
 
 const ROTATE_EXAMPLES: &str = "\

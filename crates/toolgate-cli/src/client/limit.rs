@@ -13,6 +13,7 @@ use super::page::{Listing, word};
 use super::{Global, Stop};
 
 const NOUN: Noun = Noun { one: "limit", many: "limits" };
+const PER: [&str; 4] = ["tenant", "principal", "tool", "principal_and_tool"];
 
 const LIST_EXAMPLES: &str = "\
 Examples:
@@ -66,7 +67,7 @@ pub(crate) struct LimitArgs {
     #[arg(long = "tool", value_name = "ID")]
     tools: Vec<String>,
     /// What has a measure of its own.
-    #[arg(long, value_parser = ["tenant", "principal", "tool", "principal_and_tool"], required_unless_present = "file")]
+    #[arg(long, value_name = "WHAT", required_unless_present = "file", value_parser = PER)]
     per: Option<String>,
     #[command(flatten)]
     measures: MeasureArgs,

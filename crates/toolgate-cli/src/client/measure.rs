@@ -18,7 +18,7 @@ pub(super) struct MeasureArgs {
     #[arg(long, value_name = "AMOUNT", value_parser = parse_budget)]
     cost: Option<BudgetView>,
     /// What happens when rate or cost is used up: the call is refused, or a person is asked. [default: stop]
-    #[arg(long, value_name = "WHAT", value_parser = ["stop", "ask"], hide_possible_values = false)]
+    #[arg(long, value_name = "WHAT", value_parser = ["stop", "ask"])]
     on_overrun: Option<String>,
 }
 

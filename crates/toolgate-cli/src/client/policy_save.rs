@@ -65,7 +65,13 @@ pub(super) async fn save(args: SaveArgs, global: &Global) -> Result<ExitCode, St
     let gate = Gate::of(global)?;
     let body = SavePolicyRequest { text: given.text.clone(), note: args.note, version: args.if_version };
     let request = gate.request(Method::PUT, gate.url(&["api", "v1", "policy"], &[])).json(&body);
-    let answer = used(gate.send(request.timeout(PATIENCE)).await?, &given)?;
+    let answer = used(gate.send(request.timeout(PATIENCE)).await?, &given);
+    let answer = answer.map_err(|stop| match (stop.code(), args.if_version) {
+        ("conflict", Some(seen)) => {
+            stop.hint(format!("see what others changed with `toolgate policy diff {seen}`"))
+        }
+        _ => stop,
+    })?;
     let policy: PolicyView = answer.read()?;
     if global.json {
         show::json_text(&answer.text);

@@ -116,7 +116,6 @@ pub(crate) struct DisableArgs {
 }
 
 #[derive(Debug, Args)]
-#[group(required = true, multiple = true)]
 pub(crate) struct Changes {
     /// What people call it.
     #[arg(long, value_name = "TEXT")]
@@ -173,8 +172,8 @@ pub(super) async fn run(
             show_one::<PrincipalView>(&["principals", who::of_kind(kind, &name)?.as_str()], global).await
         }
         PrincipalCommand::Create(args) => create(kind, args, global).await,
-        PrincipalCommand::Update(UpdateArgs { name, changes }) => {
-            update(kind, &name, &changes.into(), None, global).await
+        PrincipalCommand::Update(args) => {
+            update(kind, &args.name, &args.changes.request()?, None, global).await
         }
         PrincipalCommand::Disable(DisableArgs { name, confirm }) => {
             let change = UpdatePrincipalRequest { disabled: Some(true), ..Default::default() };
@@ -251,15 +250,21 @@ async fn update(
     show_answer::<PrincipalView>(&answer, global)
 }
 
-impl From<Changes> for UpdatePrincipalRequest {
-    fn from(changes: Changes) -> Self {
+impl Changes {
+    fn request(self) -> Result<UpdatePrincipalRequest, Stop> {
         let given = |list: Vec<String>, none: bool| (none || !list.is_empty()).then_some(list);
-        Self {
-            title: changes.title,
-            roles: given(changes.roles, changes.no_roles),
-            rules: given(changes.rules, changes.no_rules),
-            acts_for: given(changes.acts_for, changes.no_acts_for),
+        let request = UpdatePrincipalRequest {
+            title: self.title,
+            roles: given(self.roles, self.no_roles),
+            rules: given(self.rules, self.no_rules),
+            acts_for: given(self.acts_for, self.no_acts_for),
             disabled: None,
+        };
+        let UpdatePrincipalRequest { title, roles, rules, acts_for, .. } = &request;
+        if title.is_none() && roles.is_none() && rules.is_none() && acts_for.is_none() {
+            return Err(Stop::usage("it is not said what to change")
+                .hint("name a --title, --role, --rule or --acts-for; see --help"));
         }
+        Ok(request)
     }
 }

@@ -68,10 +68,10 @@ pub(crate) struct ToolsetArgs {
     #[arg(long, value_name = "ID")]
     exclude: Vec<String>,
     /// Only tools with such an effect [may be repeated]
-    #[arg(long = "effect", value_parser = ["read", "mutate", "destructive"])]
+    #[arg(long = "effect", value_name = "EFFECT", value_parser = ["read", "mutate", "destructive"])]
     effects: Vec<String>,
     /// Only tools with such egress [may be repeated]
-    #[arg(long, value_parser = ["none", "read_only", "write"])]
+    #[arg(long, value_name = "EGRESS", value_parser = ["none", "read_only", "write"])]
     egress: Vec<String>,
 }
 

@@ -177,6 +177,10 @@ impl Judge {
         let mut cell = Cell::new(steps, reads, reads_input);
         if reads == Reads::NOTHING {
             cell.fixed = Some(Arc::new(self.answer_all(&timeless, &cell)));
+            // Only arguments could lead to the steps again.
+            if !reads_input {
+                cell.steps = Default::default();
+            }
         }
         cell
     }

@@ -20,8 +20,8 @@ use super::scope::{Index, Member, PolicyIndex, ScopeId};
 const SHARDS: usize = 16;
 /// The most principals remembered.
 const MOST_PRINCIPALS: usize = 10_000;
-/// The most places for answers, over all principals: some 100 MB when all are filled.
-const MOST_PLACES: usize = 1 << 20;
+/// The most places for answers, over all principals: some 60 MB when all are filled.
+const MOST_PLACES: usize = 1 << 17;
 
 /// Principals remembered.
 #[derive(Debug)]
@@ -40,7 +40,8 @@ pub(super) struct Known {
     /// The scopes of the index it matches.
     pub(super) scopes: Vec<ScopeId>,
     entity: OnceLock<Result<Entity, Unaskable>>,
-    cells: Box<[OnceLock<Cell>]>,
+    /// By class of tools. Boxed, since most principals ask about few.
+    cells: Box<[OnceLock<Box<Cell>>]>,
 }
 
 /// What is known about a principal and a class of tools.
@@ -139,7 +140,7 @@ impl Known {
 
     /// What is known about this class of tools, found out by `find` the first time.
     pub(super) fn cell(&self, class: usize, find: impl FnOnce() -> Cell) -> Option<&Cell> {
-        Some(self.cells.get(class)?.get_or_init(find))
+        Some(self.cells.get(class)?.get_or_init(|| Box::new(find())))
     }
 }
 
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_memo_stays_bounded() {
-        for (classes, most) in [(1, MOST_PRINCIPALS), (10_000, MOST_PLACES / 10_000), (usize::MAX, SHARDS)] {
+        for (classes, most) in [(1, MOST_PRINCIPALS), (1_000, MOST_PLACES / 1_000), (usize::MAX, SHARDS)] {
             let memo = Memo::new(classes);
             assert!(memo.most_per_shard * SHARDS <= most);
         }

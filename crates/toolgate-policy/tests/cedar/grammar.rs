@@ -160,6 +160,24 @@ pub(crate) fn any_policy() -> impl Strategy<Value = String> {
         .prop_map(|(effect, principal, rest)| format!("{effect} ({principal}, {rest};"))
 }
 
+/// A policy about every tool that reads nothing but circumstances.
+pub(crate) fn any_moody_policy() -> impl Strategy<Value = String> {
+    let atom = select(vec![
+        "context.hour < 9",
+        "context.weekday == \"monday\"",
+        "context.now < datetime(\"2025-06-04T12:00:00Z\")",
+        "context.labels.contains(\"untrusted\")",
+        "context.source == \"mcp\"",
+        "(context has subject && context.subject == Toolgate::User::\"user:eve\")",
+    ]);
+    let head = select(vec![
+        "permit (principal, action, resource is Toolgate::Tool)",
+        "forbid (principal, action, resource is Toolgate::Tool)",
+    ]);
+    (head, expression(atom.prop_map(str::to_owned).boxed()))
+        .prop_map(|(head, condition)| format!("{head} when {{ {condition} }};"))
+}
+
 fn plain_rest() -> BoxedStrategy<String> {
     let action = select(vec![
         "action",

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use toolgate_core::id::ToolName;
 use toolgate_policy::cedar::{Judge, Policies, ToolAnswer};
 
-use crate::grammar::{Given, any_given, any_policy, any_questions, text_of, tools};
+use crate::grammar::{Given, any_given, any_moody_policy, any_policy, any_questions, text_of, tools};
 use crate::plain;
 
 fn judge(policies: &[String]) -> Judge {
@@ -100,6 +100,26 @@ proptest! {
         for given in &questions {
             for (before, after) in everything(&before, given).into_iter().zip(everything(&after, given)) {
                 prop_assert!(before || !after);
+            }
+        }
+    }
+
+    /// An answer given in other circumstances is never told again: one principal asks about one tool, over and over,
+    /// while one circumstance after another changes.
+    #[test]
+    fn remembered_answers_are_never_stale(
+        policies in vec(any_moody_policy(), 1..4),
+        questions in any_questions(24),
+    ) {
+        let judge = judge(&policies);
+        let set: PolicySet = text_of(&policies).parse().unwrap();
+        for given in &questions {
+            let given = Given { who: questions[0].who.clone(), tool: questions[0].tool, ..given.clone() };
+            let found = without_input(&judge, &given);
+            for (action, found) in
+                [("see", &found.see), ("call", &found.call), ("call_unattended", &found.unattended)]
+            {
+                prop_assert_eq!(found.allowed, plain::allows(&set, &given, action, "tool", None), "{:?}", given);
             }
         }
     }

@@ -30,9 +30,11 @@ pub(crate) async fn list_kills(
     Ok(Json(KillListView { kills: found.into_iter().map(view).collect(), next_cursor }))
 }
 
-/// Throws a switch: calls of the tool, by or for the principal, with the connection, in the session or of the whole
-/// tenant are refused at once, and those that run are asked to stop. Managing goes on. Throwing it again changes at
-/// most the reason.
+/// Throws a switch: what it names is refused at once, whatever policy says.
+///
+/// Calls of the tool, by or for the principal, with the connection, in the session or of the whole tenant are refused,
+/// and those that run are asked to stop, except for a connection: which running calls use it is not recorded. Managing
+/// goes on. Throwing a switch again changes at most its reason.
 #[utoipa::path(post, path = "/api/v1/kills", tag = "kills", request_body = ThrowKillRequest,
     responses((status = 200, body = KillView), (status = "default", body = ErrorBody)))]
 pub(crate) async fn throw_kill(

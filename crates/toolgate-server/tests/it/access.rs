@@ -1,46 +1,171 @@
 //! Who may do what: every route as each kind of caller.
 
 use serde_json::{Value, json};
+use toolgate_policy::cedar::Policies;
+use toolgate_server::ServerSettings;
 
-use crate::gate::{ADMIN, AGENT, OTHER_TENANT, OTHER_USER, TestGate};
+use crate::gate::{ADMIN, AGENT, NewCaller, OTHER_TENANT, OTHER_USER, TestGate};
 
-/// Every route of the document, with a body where it takes one. `{call}` and `{session}` are the administrator's own.
+/// Every route of the document, with an address and a body. `{…}` in them is the administrator's own.
 const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("GET", "/api/v1/tools", "/api/v1/tools", ""),
     ("GET", "/api/v1/tools/{id}", "/api/v1/tools/core__get_current_time", ""),
     ("POST", "/api/v1/tools/{id}/invoke", "/api/v1/tools/core__get_current_time/invoke", r#"{"input":{}}"#),
     ("GET", "/api/v1/invocations", "/api/v1/invocations", ""),
     ("GET", "/api/v1/invocations/{id}", "/api/v1/invocations/{call}", ""),
-    ("POST", "/api/v1/invocations/{id}/cancel", "/api/v1/invocations/{call}/cancel", ""),
-    ("POST", "/api/v1/invocations/{id}/approve", "/api/v1/invocations/{call}/approve", ""),
-    ("POST", "/api/v1/invocations/{id}/reject", "/api/v1/invocations/{call}/reject", r#"{"reason":"no"}"#),
     ("POST", "/api/v1/invocations/{id}/settle", "/api/v1/invocations/{call}/settle", r#"{"outcome":"done"}"#),
     ("POST", "/api/v1/sessions", "/api/v1/sessions", ""),
     ("GET", "/api/v1/sessions/{id}", "/api/v1/sessions/{session}", ""),
+    ("GET", "/api/v1/sessions/{id}/events", "/api/v1/sessions/{session}/events", ""),
     ("POST", "/api/v1/audit/verify", "/api/v1/audit/verify", ""),
     ("GET", "/api/v1/audit/export", "/api/v1/audit/export", ""),
     ("GET", "/api/v1/me", "/api/v1/me", ""),
+    ("GET", "/api/v1/policy", "/api/v1/policy", ""),
+    ("PUT", "/api/v1/policy", "/api/v1/policy", r#"{"text":"{policy}"}"#),
+    ("POST", "/api/v1/policy/validate", "/api/v1/policy/validate", r#"{"text":""}"#),
+    ("GET", "/api/v1/policy/schema", "/api/v1/policy/schema", ""),
+    ("GET", "/api/v1/policy/versions", "/api/v1/policy/versions", ""),
+    ("GET", "/api/v1/policy/versions/{version}", "/api/v1/policy/versions/0", ""),
+    ("GET", "/api/v1/policy/diff", "/api/v1/policy/diff?from=0", ""),
+    ("POST", "/api/v1/policy/rollback", "/api/v1/policy/rollback", r#"{"version":0}"#),
+    ("GET", "/api/v1/policy/explain", "/api/v1/policy/explain?tool=core__quick_score&principal=user:admin", ""),
+    ("POST", "/api/v1/policy/explain", "/api/v1/policy/explain", r#"{"tool":"core__quick_score"}"#),
+    ("POST", "/api/v1/policy/try", "/api/v1/policy/try", r#"{"text":""}"#),
+    ("GET", "/api/v1/tenants", "/api/v1/tenants", ""),
+    ("POST", "/api/v1/tenants", "/api/v1/tenants", r#"{"id":"new-{n}","title":"New"}"#),
+    ("GET", "/api/v1/tenants/{id}", "/api/v1/tenants/default", ""),
+    ("PATCH", "/api/v1/tenants/{id}", "/api/v1/tenants/default", r#"{"title":"Default"}"#),
+    ("GET", "/api/v1/principals", "/api/v1/principals", ""),
+    ("POST", "/api/v1/principals", "/api/v1/principals", r#"{"id":"service:new-{n}","title":"New"}"#),
+    ("GET", "/api/v1/principals/{id}", "/api/v1/principals/user:admin", ""),
+    ("PATCH", "/api/v1/principals/{id}", "/api/v1/principals/user:third", r#"{"title":"Third"}"#),
+    ("POST", "/api/v1/principals/{id}/invite", "/api/v1/principals/user:third/invite", ""),
+    ("GET", "/api/v1/keys", "/api/v1/keys?principal=user:admin", ""),
+    ("POST", "/api/v1/keys", "/api/v1/keys", r#"{"principal":"service:ci","label":"new"}"#),
+    ("GET", "/api/v1/keys/{id}", "/api/v1/keys/{key}", ""),
+    ("POST", "/api/v1/keys/{id}/rotate", "/api/v1/keys/{key}/rotate", r#"{"overlap_seconds":60}"#),
+    ("DELETE", "/api/v1/keys/{id}", "/api/v1/keys/{key}", ""),
+    ("GET", "/api/v1/roles", "/api/v1/roles", ""),
+    ("PUT", "/api/v1/roles/{name}", "/api/v1/roles/mine", r#"{"rules":[]}"#),
+    ("GET", "/api/v1/roles/{name}", "/api/v1/roles/mine", ""),
+    ("DELETE", "/api/v1/roles/{name}", "/api/v1/roles/mine", ""),
+    ("GET", "/api/v1/toolsets", "/api/v1/toolsets", ""),
+    ("PUT", "/api/v1/toolsets/{name}", "/api/v1/toolsets/mine", r#"{"tools":["core__*"]}"#),
+    ("GET", "/api/v1/toolsets/{name}", "/api/v1/toolsets/mine", ""),
+    ("GET", "/api/v1/profiles", "/api/v1/profiles", ""),
+    ("PUT", "/api/v1/profiles/{name}", "/api/v1/profiles/mine", r#"{"rate_per_minute":1000}"#),
+    ("GET", "/api/v1/profiles/{name}", "/api/v1/profiles/mine", ""),
+    ("GET", "/api/v1/assignments", "/api/v1/assignments", ""),
+    (
+        "PUT",
+        "/api/v1/assignments",
+        "/api/v1/assignments",
+        r#"{"agent":"agent:helper","toolset":"mine","profile":"mine"}"#,
+    ),
+    ("DELETE", "/api/v1/assignments", "/api/v1/assignments?agent=agent:helper&toolset=mine", ""),
+    ("DELETE", "/api/v1/toolsets/{name}", "/api/v1/toolsets/mine", ""),
+    ("DELETE", "/api/v1/profiles/{name}", "/api/v1/profiles/mine", ""),
+    ("GET", "/api/v1/limits", "/api/v1/limits", ""),
+    ("PUT", "/api/v1/limits/{name}", "/api/v1/limits/mine", r#"{"per":"tenant","rate_per_minute":100000}"#),
+    ("GET", "/api/v1/limits/{name}", "/api/v1/limits/mine", ""),
+    ("DELETE", "/api/v1/limits/{name}", "/api/v1/limits/mine", ""),
+    ("GET", "/api/v1/kills", "/api/v1/kills", ""),
+    ("POST", "/api/v1/kills", "/api/v1/kills", r#"{"kind":"tool","target":"core__quick_score","reason":"a test"}"#),
+    ("DELETE", "/api/v1/kills", "/api/v1/kills?kind=tool&target=core__quick_score", ""),
+    ("GET", "/api/v1/registry", "/api/v1/registry", ""),
+    ("PUT", "/api/v1/registry/{tool}", "/api/v1/registry/core__quick_score", r#"{"enabled":true}"#),
+    ("DELETE", "/api/v1/registry/{tool}", "/api/v1/registry/core__quick_score", ""),
+    ("GET", "/api/v1/auth/methods", "/api/v1/auth/methods", ""),
+    ("POST", "/api/v1/auth/sign-in", "/api/v1/auth/sign-in", r#"{"login":"admin","password":"not the password"}"#),
+    ("POST", "/api/v1/auth/accept", "/api/v1/auth/accept", r#"{"token":"tgs_none","password":"a long enough one"}"#),
+    ("GET", "/api/v1/auth/session", "/api/v1/auth/session", ""),
+    ("GET", "/api/v1/auth/sign-ins", "/api/v1/auth/sign-ins", ""),
+    ("DELETE", "/api/v1/auth/sign-ins/{id}", "/api/v1/auth/sign-ins/sin_00000000000000000000000000000000", ""),
+    (
+        "POST",
+        "/api/v1/auth/password",
+        "/api/v1/auth/password",
+        r#"{"current":"not the password","new":"another long password"}"#,
+    ),
+    ("POST", "/api/v1/auth/sign-out", "/api/v1/auth/sign-out", ""),
+    ("POST", "/api/v1/invocations/{id}/approve", "/api/v1/invocations/{calls}/approve", ""),
+    ("POST", "/api/v1/invocations/{id}/reject", "/api/v1/invocations/{calls}/reject", r#"{"reason":"no"}"#),
+    ("POST", "/api/v1/invocations/{id}/cancel", "/api/v1/invocations/{calls}/cancel", ""),
 ];
+
+/// The kinds of caller, the weakest first, so that nobody meets what a stronger one did.
+struct Callers(Vec<(&'static str, Option<String>)>);
+
+impl Callers {
+    async fn of(gate: &TestGate) -> Self {
+        let of_role = |principal, role| NewCaller {
+            tenant: "default",
+            principal,
+            roles: std::slice::from_ref(role),
+            ..NewCaller::default()
+        };
+        let narrowed = NewCaller {
+            tenant: "default",
+            principal: "user:admin",
+            roles: &["admin"],
+            scopes: &["tool:core__*"],
+            ..NewCaller::default()
+        };
+        Self(vec![
+            ("anonymous", None),
+            ("wrong key", Some("wrong-key-0123456789abcdef0123456789abcdef01234567".to_owned())),
+            ("agent", Some(AGENT.to_owned())),
+            ("other user", Some(OTHER_USER.to_owned())),
+            ("approver", Some(gate.caller(of_role("user:approver", &"approver")).await)),
+            ("auditor", Some(gate.caller(of_role("user:auditor", &"auditor")).await)),
+            ("other tenant", Some(OTHER_TENANT.to_owned())),
+            ("narrowed admin", Some(gate.caller(narrowed).await)),
+            ("admin", Some(ADMIN.to_owned())),
+        ])
+    }
+}
 
 #[tokio::test]
 async fn every_route_as_each_kind_of_caller() {
-    let gate = TestGate::start().await;
+    // Each request comes from another address, so that wrong keys are told what they are and not to wait.
+    let proxied = ServerSettings { trusted_proxies: vec![[127, 0, 0, 1].into()], ..ServerSettings::default() };
+    let gate = TestGate::with(proxied, Policies::default_set().0).await;
+    for (principal, roles) in [("user:third", &[][..]), ("service:ci", &[][..])] {
+        gate.caller(NewCaller { tenant: "default", principal, roles, ..NewCaller::default() }).await;
+    }
     let (_, call) = gate.invoke("fixture__mutate", json!({ "effect_id": "mine" })).await;
+    let callers = Callers::of(&gate).await;
+    let policy = serde_json::to_string(Policies::default_set().0).unwrap();
     let mut table = String::new();
+    let mut number = 0;
     for (method, route, path, body) in ROUTES {
-        let path = path
-            .replace("{call}", call["call_id"].as_str().unwrap())
-            .replace("{session}", call["session_id"].as_str().unwrap());
-        let body: Option<Value> = (!body.is_empty()).then(|| serde_json::from_str(body).unwrap());
-        let mut line = format!("{method:5}{route:36}");
-        for (who, key) in [
-            ("anonymous", None),
-            ("wrong key", Some("wrong-key-0123456789abcdef0123456789abcdef01234567")),
-            ("agent", Some(AGENT)),
-            ("other user", Some(OTHER_USER)),
-            ("other tenant", Some(OTHER_TENANT)),
-        ] {
-            let (status, _) = gate.send(key, method, &path, body.clone(), &[]).await;
+        let mut line = format!("{method:7}{route:36}");
+        for (who, key) in &callers.0 {
+            number += 1;
+            // What one caller moves is not there for the next, so each has its own.
+            let (_, waiting) = match path.contains("{calls}") {
+                true => gate.invoke("fixture__mutate", json!({ "effect_id": number.to_string() })).await,
+                false => (0, Value::Null),
+            };
+            let key_id = match path.contains("{key}") {
+                true => {
+                    let made = json!({ "principal": "service:ci", "label": "to be tried" });
+                    gate.post("/api/v1/keys", made).await.1["key"]["id"].as_str().unwrap().to_owned()
+                }
+                false => String::new(),
+            };
+            let fill = |text: &str| {
+                text.replace("{call}", call["call_id"].as_str().unwrap())
+                    .replace("{session}", call["session_id"].as_str().unwrap())
+                    .replace("{calls}", waiting["call_id"].as_str().unwrap_or_default())
+                    .replace("{key}", &key_id)
+                    .replace("{n}", &number.to_string())
+                    .replace("\"{policy}\"", &policy)
+            };
+            let body: Option<Value> = (!body.is_empty()).then(|| serde_json::from_str(&fill(body)).unwrap());
+            let from = format!("10.0.{}.{}", number / 200, number % 200);
+            let headers = [("x-forwarded-for", from.as_str())];
+            let status = gate.status(key.as_deref(), method, &fill(path), body, &headers).await;
             line.push_str(&format!("  {who} {status}"));
         }
         table.push_str(line.trim_end());
@@ -58,6 +183,7 @@ async fn every_route_as_each_kind_of_caller() {
     insta::assert_snapshot!(table);
     let (_, row) = gate.get(&format!("/api/v1/invocations/{}", call["call_id"].as_str().unwrap())).await;
     assert_eq!(row["status"], "pending", "nobody else moved it");
+    gate.verify().await;
 }
 
 #[tokio::test]
@@ -85,7 +211,9 @@ async fn lists_and_streams_show_only_ones_own() {
         assert_eq!(gate.send(Some(key), "GET", &events, None, &[]).await.0, 404);
     }
     let (_, export) = gate.send(Some(OTHER_TENANT), "GET", "/api/v1/audit/export", None, &[]).await;
-    assert_eq!(export, json!(""), "another tenant's record is not exported");
+    let export = export.to_string();
+    assert!(export.contains("admin.changed"), "its own changes are there");
+    assert!(!export.contains("tool.completed") && !export.contains(mine["call_id"].as_str().unwrap()));
 }
 
 #[tokio::test]

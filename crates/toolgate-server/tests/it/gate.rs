@@ -245,6 +245,29 @@ impl TestGate {
         (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
     }
 
+    /// The status alone, without waiting for the end of a stream.
+    pub(crate) async fn status(
+        &self,
+        key: Option<&str>,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+        headers: &[(&str, &str)],
+    ) -> u16 {
+        let method: reqwest::Method = method.parse().unwrap();
+        let mut request = self.client.request(method, format!("{}{path}", self.url));
+        if let Some(key) = key {
+            request = request.bearer_auth(key);
+        }
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.send().await.unwrap().status().as_u16()
+    }
+
     pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
         self.send(Some(ADMIN), "GET", path, None, &[]).await
     }

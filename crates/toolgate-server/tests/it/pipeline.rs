@@ -23,7 +23,7 @@ async fn every_stage_stops_with_its_code() {
         ("fixture__misbehave", json!({ "how": "break_schema" }), 502, "output_invalid"),
         ("fixture__misbehave", json!({ "how": "too_large" }), 502, "result_too_large"),
         ("fixture__misbehave", json!({ "how": "too_deep" }), 502, "result_too_large"),
-        ("fixture__internal", json!({ "how": "nothing" }), 403, "authz_denied"),
+        ("fixture__internal", json!({ "how": "nothing" }), 404, "unavailable"),
         ("fixture__hurried", json!({ "milliseconds": 5000 }), 504, "timeout"),
     ] {
         let (got, body) = gate.invoke(tool, input.clone()).await;

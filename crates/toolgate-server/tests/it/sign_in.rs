@@ -549,6 +549,108 @@ async fn someone_who_manages_principals_does_not_become_an_administrator() {
 }
 
 #[tokio::test]
+async fn a_link_kept_aside_is_worth_no_more_than_who_made_it() {
+    let policy = r#"
+        @id("clerks manage principals")
+        permit (principal in Toolgate::Role::"member", action == Toolgate::Action::"manage", resource);
+    "#;
+    let gate = TestGate::with(Default::default(), policy).await;
+    let member = |principal: &'static str| NewCaller {
+        tenant: "default",
+        principal,
+        roles: &["member"],
+        ..NewCaller::default()
+    };
+    let clerk = gate.caller(member("user:clerk")).await;
+    let accept = async |url: &str| {
+        let token = url.split_once("token=").unwrap().1;
+        let body = json!({ "token": token, "password": PASSWORD });
+        Browser::new(&gate).send("POST", "/api/v1/auth/accept", Some(body), &[]).await.code()
+    };
+    let invite = async |login: &str| {
+        let path = format!("/api/v1/principals/user:{login}/invite");
+        let (status, body) = gate.send(Some(&clerk), "POST", &path, None, &[]).await;
+        assert_eq!(status, 201, "{body}");
+        body["url"].as_str().unwrap().to_owned()
+    };
+    for principal in ["user:one", "user:two", "user:three"] {
+        gate.caller(member(principal)).await;
+    }
+    let (one, two, three) = (invite("one").await, invite("two").await, invite("three").await);
+    // Given more than the clerk has, in the meantime.
+    gate.caller(NewCaller { roles: &["admin"], ..member("user:one") }).await;
+    assert_eq!(accept(&one).await, "token_invalid");
+    assert_eq!(accept(&two).await, "none", "nothing has changed for this one");
+    switch_off(&gate, "clerk").await;
+    assert_eq!(accept(&three).await, "token_invalid", "whoever is switched off invites nobody");
+}
+
+/// A password kept in a weaker form than is made today (1 MiB, one pass).
+const WEAK: &str =
+    "$argon2id$v=19$m=1024,t=1,p=1$AQEBAQEBAQEBAQEBAQEBAQ$SPfiCWy6PCQhtKWK06vJFPxOQFGIqGdEQpvyJxix65s";
+
+#[tokio::test]
+async fn a_password_kept_in_a_weaker_form_is_kept_in_todays_from_then_on() {
+    let gate = gate().await;
+    let store = &gate.runner.parts().store;
+    let (tenant, ada) = ("default".parse().unwrap(), "user:ada".parse().unwrap());
+    let write = Write::SetPassword { principal: "user:ada".parse().unwrap(), hash: Some(WEAK.into()) };
+    let by = "service:test".parse().unwrap();
+    let tenant_id: toolgate_core::id::TenantId = tenant;
+    let change =
+        AdminChange::new(tenant_id.clone(), by, now(&gate), &json!({ "action": "test" }), vec![write]);
+    store.change(change).await.unwrap();
+    assert_eq!(Browser::new(&gate).sign_in("ada", "wrong horse battery staple").await.status, 401);
+    assert_eq!(store.password(&tenant_id, &ada).await.unwrap().as_deref(), Some(WEAK));
+    Browser::signed_in(&gate, "ada").await;
+    let kept = store.password(&tenant_id, &ada).await.unwrap().unwrap();
+    assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{kept}");
+    Browser::signed_in(&gate, "ada").await;
+}
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_each_address_counts_for_itself() {
+    let settings = toolgate_server::ServerSettings {
+        trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
+        public_url: Some("https://tools.example.com".into()),
+        ..Default::default()
+    };
+    let gate = TestGate::with(settings, crate::gate::PERMISSIVE).await;
+    let (_, invitation) =
+        gate.send(Some(ADMIN), "POST", "/api/v1/principals/user:other/invite", None, &[]).await;
+    assert!(invitation["url"].as_str().unwrap().starts_with("https://tools.example.com/invite?token="));
+    let wrong_keys = async |from: &str| {
+        let mut last = 0;
+        for number in 0..70 {
+            let key = format!("wrong-key-{from}-{number:060}");
+            last = gate.send(Some(&key), "GET", "/api/v1/me", None, &[("x-forwarded-for", from)]).await.0;
+            if last == 429 {
+                break;
+            }
+        }
+        last
+    };
+    assert_eq!(wrong_keys("203.0.113.1, 198.51.100.7").await, 429);
+    // What stands before the last hop is the client's own invention.
+    assert_eq!(
+        gate.send(
+            Some("wrong"),
+            "GET",
+            "/api/v1/me",
+            None,
+            &[("x-forwarded-for", "203.0.113.2, 198.51.100.7")]
+        )
+        .await
+        .0,
+        429
+    );
+    assert_eq!(
+        gate.send(Some("wrong"), "GET", "/api/v1/me", None, &[("x-forwarded-for", "198.51.100.8")]).await.0,
+        401
+    );
+}
+
+#[tokio::test]
 async fn pages_work_without_a_script_and_give_nothing_away() {
     let gate = TestGate::start().await;
     let token = gate.app.offer_set_up().await.unwrap().unwrap();
@@ -563,7 +665,23 @@ async fn pages_work_without_a_script_and_give_nothing_away() {
         assert!(!page.text.contains("<script"), "{path}: {}", page.text);
         assert!(page.text.contains("<h1>") && page.text.contains("lang=\"en\""));
     }
-    insta::assert_snapshot!(browser.get("/set-up?token=abc").await.text);
+    let form = browser.get("/set-up?token=abc").await.text;
+    let form = form.split_once("<main>").unwrap().1.split_once("</main>").unwrap().0;
+    insta::assert_snapshot!(form, @r#"
+    <h1>Set up Toolgate</h1>
+    <p>Make the first administrator. This link works once.</p>
+    <form method="post" action="/set-up">
+    <input type="hidden" name="token" value="abc">
+    <p><label for="login">Login</label>
+    <input id="login" name="login" type="text" autocomplete="username" required value="admin" spellcheck="false" autocapitalize="none"></p>
+    <p><label for="title">Your name</label>
+    <input id="title" name="title" type="text" autocomplete="name" maxlength="200"></p>
+    <p><label for="password">Password</label>
+    <input id="password" name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="256" aria-describedby="rule"></p>
+    <p id="rule"><small>At least 12 characters. A few unrelated words are easy to remember.</small></p>
+    <p><button>Create and sign in</button></p>
+    </form>
+    "#);
 
     let fields = [("token", token.reveal()), ("login", "root"), ("title", ""), ("password", "short")];
     let refused = browser.form("/set-up", &fields).await;
