@@ -66,7 +66,11 @@ async fn listing(binary: &Path) -> anyhow::Result<()> {
         }
         let took = began.elapsed();
         if round == 0 {
-            println!("| the first | {:.1} ms | {:.2} µs |", took.as_secs_f64() * 1e3, micros(took) / tools as f64);
+            println!(
+                "| the first | {:.1} ms | {:.2} µs |",
+                took.as_secs_f64() * 1e3,
+                micros(took) / tools as f64
+            );
         } else {
             warm.push(took);
         }
@@ -81,7 +85,8 @@ async fn revocation(binary: &Path, postgres: &TempPostgres) -> anyhow::Result<()
     let (one, other) =
         (process::gate(binary, Some(&url), 0).await?, process::gate(binary, Some(&url), 0).await?);
     let (here, there) = (Api::of(&one)?, Api::of(&other)?);
-    here.send("POST", "/api/v1/principals", ADMIN_KEY, Some(json!({ "id": "service:ci", "title": "CI" }))).await?;
+    here.send("POST", "/api/v1/principals", ADMIN_KEY, Some(json!({ "id": "service:ci", "title": "CI" })))
+        .await?;
     println!("\n## A key revoked on one node, refused by another (Postgres, {REVOCATIONS} keys)\n");
     let mut late = Vec::new();
     for _ in 0..REVOCATIONS {
@@ -97,7 +102,11 @@ async fn revocation(binary: &Path, postgres: &TempPostgres) -> anyhow::Result<()
         late.push(revoked.elapsed());
     }
     let most = late.iter().max().copied().unwrap_or_default();
-    println!("p50 {:.0} ms, at most {:.0} ms", middle(&mut late).as_secs_f64() * 1e3, most.as_secs_f64() * 1e3);
+    println!(
+        "p50 {:.0} ms, at most {:.0} ms",
+        middle(&mut late).as_secs_f64() * 1e3,
+        most.as_secs_f64() * 1e3
+    );
     Ok(())
 }
 
@@ -129,7 +138,8 @@ impl Api {
         key: &str,
         body: Option<Value>,
     ) -> anyhow::Result<(u16, Value)> {
-        let mut request = self.client.request(method.parse()?, format!("{}{path}", self.base)).bearer_auth(key);
+        let mut request =
+            self.client.request(method.parse()?, format!("{}{path}", self.base)).bearer_auth(key);
         if let Some(body) = body {
             request = request.json(&body);
         }

@@ -1,6 +1,6 @@
 //! Who is it? Keys are 256 random bits; only their SHA-256 is stored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -63,6 +63,8 @@ pub fn hash_key(key: &str) -> [u8; 32] {
 #[derive(Debug, Default)]
 pub(crate) struct KnownKeys {
     callers: Mutex<HashMap<[u8; 32], Known>>,
+    /// Keys that have worked here, some time ago perhaps.
+    worked: Mutex<HashSet<[u8; 32]>>,
     used: Mutex<HashMap<ApiKeyId, Timestamp>>,
 }
 
@@ -101,6 +103,7 @@ impl App {
         let credential = Credential::Key(key.id);
         let found = self.actor_from(holder.principal, credential, key.scopes, holder.subject).await?;
         if let Some(actor) = &found {
+            self.note_working(hash);
             self.remember(hash, actor, key.expires_at, before);
             self.note_use(actor, now);
         }
@@ -148,7 +151,15 @@ impl App {
 
     /// Whether a key has worked here before, some time ago perhaps.
     pub(crate) fn has_worked(&self, key: &str) -> bool {
-        lock(&self.known_keys.callers).contains_key(&hash_key(key))
+        lock(&self.known_keys.worked).contains(&hash_key(key))
+    }
+
+    fn note_working(&self, hash: [u8; 32]) {
+        let mut worked = lock(&self.known_keys.worked);
+        if worked.len() >= MOST {
+            worked.clear();
+        }
+        worked.insert(hash);
     }
 
     fn note_use(&self, actor: &Actor, now: Timestamp) {

@@ -113,7 +113,7 @@ impl App {
         let mut steps = Vec::new();
         let on = entry.enablement.is_on();
         steps.push(
-            step("enablement", if on { "pass" } else { "hide" }, entry.enablement.as_str())
+            step("enablement", if on { "pass" } else { "hide" }, entry.enablement.reason())
                 .rule(format!("enablement: {}", entry.enablement.as_str()))
                 .hint((!on).then(|| format!("switch it on: `toolgate tool enable {}`", contract.id))),
         );

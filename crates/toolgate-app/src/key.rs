@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use toolgate_core::actor::Credential;
 use toolgate_core::administration::Write;
 use toolgate_core::document::Area;
 use toolgate_core::id::{ApiKeyId, PrincipalId, PrincipalKind};
@@ -116,6 +117,7 @@ impl App {
             self.key_holder(actor, &principal, &new.scopes).await?
         };
         within_own(actor, &new.scopes)?;
+        self.ends_with_its_maker(actor, expires_at).await?;
         self.room_for_key(actor, &holder.id, None).await?;
         let subject = new.on_behalf.then(|| actor.principal.clone());
         let (key, secret) = made(actor, holder.id, subject, label, new.scopes, expires_at, now)?;
@@ -174,6 +176,7 @@ impl App {
             self.key_holder(actor, &old.principal, &old.scopes).await?;
         }
         within_own(actor, &old.scopes)?;
+        self.ends_with_its_maker(actor, old.expires_at).await?;
         self.room_for_key(actor, &old.principal, overlap.is_zero().then_some(id)).await?;
         let (key, secret) =
             made(actor, old.principal, old.subject, old.label, old.scopes, old.expires_at, now)?;
@@ -193,7 +196,9 @@ impl App {
         principal: &PrincipalId,
         scopes: &Scopes,
     ) -> Result<Principal, AppError> {
-        let own = *principal == actor.principal;
+        // People look after their own keys. A machine that could make itself more of them would outlive every
+        // revocation.
+        let own = *principal == actor.principal && principal.kind() == PrincipalKind::User;
         if !own {
             self.require(actor, Area::Keys)?;
         }
@@ -235,6 +240,22 @@ impl App {
         let rules = scopes.narrow_rules(&snapshot.rules(&servant));
         self.manages_as_much(actor, &servant, &rules, scopes)?;
         enabled(servant)
+    }
+
+    /// A key that expires makes none that outlives it.
+    async fn ends_with_its_maker(
+        &self,
+        actor: &Actor,
+        expires_at: Option<Timestamp>,
+    ) -> Result<(), AppError> {
+        let Credential::Key(id) = actor.credential else { return Ok(()) };
+        let maker = self.store().key(&actor.tenant, id).await?;
+        let Some(end) = maker.and_then(|maker| maker.expires_at) else { return Ok(()) };
+        if expires_at.is_some_and(|at| at <= end) {
+            return Ok(());
+        }
+        Err(AppError::forbidden("the key would outlive the one that makes it")
+            .with_hint("name an earlier end, or make it with a key that has none"))
     }
 
     async fn room_for_key(

@@ -51,10 +51,7 @@ impl App {
         bounds::at_most(&limit.principals, MAX_PATTERNS, "principals")?;
         bounds::at_most(&limit.tools, MAX_PATTERNS, "tools")?;
         check_measures(limit.rate_per_minute, limit.concurrency, limit.cost.as_ref())?;
-        if limit.rate_per_minute.is_none() && limit.concurrency.is_none() && limit.cost.is_none() {
-            return Err(AppError::invalid("a limit must measure something")
-                .with_hint("send at least one of `rate_per_minute`, `concurrency` and `cost`"));
-        }
+        limit.check().map_err(|bad| AppError::invalid(bad.to_string()))?;
         let limit = Limit { description: bounds::description(&limit.description)?, ..limit };
         self.put_stored(actor, KIND, name.as_str(), &limit, expect).await
     }

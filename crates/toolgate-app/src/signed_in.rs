@@ -28,7 +28,7 @@ pub(crate) struct KnownCookies(Mutex<Known>);
 #[derive(Debug, Default)]
 struct Known {
     cookies: HashMap<[u8; 32], KnownCookie>,
-    /// Goes up whenever someone is forgotten, so that what was read before that is not remembered after it.
+    /// Goes up whenever someone is forgotten.
     forgotten: u64,
 }
 
@@ -51,7 +51,7 @@ impl App {
         if let Some(known) = self.known_cookie(&hash, now) {
             return Ok(Some(known));
         }
-        let forgotten = self.entrance.cookies.lock().forgotten;
+        let before = (self.entrance.cookies.lock().forgotten, self.snapshots.moves());
         let Some((mut sign_in, principal)) = self.store().sign_in_by_hash(&hash).await? else {
             return Ok(None);
         };
@@ -70,7 +70,7 @@ impl App {
                 Err(cause) => tracing::warn!(error = %cause, "the use of a sign-in could not be noted"),
             }
         }
-        self.remember_cookie(hash, &actor, &sign_in, forgotten);
+        self.remember_cookie(hash, &actor, &sign_in, before);
         Ok(Some((actor, sign_in)))
     }
 
@@ -133,10 +133,11 @@ impl App {
         valid.then(|| (cookie.actor.clone(), cookie.sign_in.clone()))
     }
 
-    fn remember_cookie(&self, hash: [u8; 32], actor: &Actor, sign_in: &SignIn, forgotten: u64) {
+    fn remember_cookie(&self, hash: [u8; 32], actor: &Actor, sign_in: &SignIn, before: (u64, u64)) {
         let Some(snapshot) = self.snapshots.get(&actor.tenant) else { return };
         let mut known = self.entrance.cookies.lock();
-        if known.forgotten != forgotten {
+        // Invariant: what was read before a change is not remembered as if it were read after it.
+        if (known.forgotten, self.snapshots.moves()) != before {
             return;
         }
         if known.cookies.len() >= MOST {

@@ -67,6 +67,9 @@ impl App {
     /// "Not found" when it said nothing.
     pub async fn delete_tool_setting(&self, actor: &Actor, id: &ToolName) -> Result<(), AppError> {
         self.read_registry(actor, id).await?;
-        self.remove_stored(actor, KIND, id.as_str(), Expect::Anything).await
+        match self.remove_stored(actor, KIND, id.as_str(), Expect::Anything).await {
+            Err(AppError::NotFound { .. }) => Err(AppError::NotFound { what: "setting of a tool" }),
+            other => other,
+        }
     }
 }

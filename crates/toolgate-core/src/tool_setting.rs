@@ -62,6 +62,20 @@ impl Enablement {
         matches!(self, Self::OnByDefault | Self::OnByTenant | Self::OnForAll)
     }
 
+    /// The same in a sentence.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::OnByDefault => "the tool is on unless someone switches it off",
+            Self::OnByTenant => "the tenant switched it on",
+            Self::OnForAll => "it is switched on for all tenants",
+            Self::OffByDefault => "the tool is off until someone switches it on",
+            Self::OffByTenant => "the tenant switched it off",
+            Self::OffForAll => "it is switched off for all tenants",
+            Self::NotForTenant => "the tool is for other tenants",
+        }
+    }
+
     /// The text form.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -231,7 +231,8 @@ fn delegation_is_as_strict_as_the_stricter_of_the_two() {
     }
     let manage = r#"@id("bots manage") permit (principal is Toolgate::Agent, action == Toolgate::Action::"manage", resource);"#;
     let case = Case::of(manage, rules());
-    let manages = |caller: &Actor| case.gate.decide_manage(caller, Area::Keys, Timestamp::from_micros(0)).verdict;
+    let manages =
+        |caller: &Actor| case.gate.decide_manage(caller, Area::Keys, Timestamp::from_micros(0)).verdict;
     assert_eq!((manages(&actor("agent:bot")), manages(&caller)), (Verdict::Allow, Verdict::Deny));
     let asks = format!(
         r#"{OPEN} @id("ask ada") forbid (principal == Toolgate::User::"user:ada",

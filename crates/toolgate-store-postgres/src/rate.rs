@@ -30,7 +30,8 @@ const TAKE: &str = "
            coalesce((SELECT r.tat - $3 - given.now FROM rates r WHERE r.key = $1), 0)
     FROM given";
 
-const FORGET: &str = "DELETE FROM rates WHERE tat < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+const FORGET: &str =
+    "DELETE FROM rates WHERE tat < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
 #[async_trait]
 impl SharedMeters for PostgresStore {

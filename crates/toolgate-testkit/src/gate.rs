@@ -23,6 +23,8 @@ pub struct GateSetup {
     pub database_url: Option<String>,
     /// A configuration file's text.
     pub config: Option<String>,
+    /// The policies of tenants that saved none.
+    pub policies: Option<String>,
 }
 
 /// A running gate. Killed on drop.
@@ -231,7 +233,14 @@ fn spawn(setup: &GateSetup, folder: &Path, port: u16, envs: &[(&str, &str)]) -> 
     if let Some(url) = &setup.database_url {
         command.args(["--database-url", url]);
     }
-    if let Some(text) = &setup.config {
+    let mut config = setup.config.clone();
+    if let Some(text) = &setup.policies {
+        let file = folder.join("policies.cedar");
+        std::fs::write(&file, text).expect("a file of policies");
+        let named = format!("\n[policy]\ndefault_file = {:?}\n", file.display().to_string());
+        config = Some(config.unwrap_or_default() + &named);
+    }
+    if let Some(text) = &config {
         let file = folder.join("toolgate.toml");
         std::fs::write(&file, text).expect("a configuration file");
         command.arg("--config").arg(file);

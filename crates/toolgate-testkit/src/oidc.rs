@@ -27,6 +27,8 @@ pub struct TestOidc {
 impl TestOidc {
     /// Starts a provider; installs its packages first if they are not there.
     pub async fn start() -> Self {
+        // A test may be the first to need TLS in its process.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("oidc");
         let packages = folder.clone();
         tokio::task::spawn_blocking(move || install(&packages)).await.expect("the packages");

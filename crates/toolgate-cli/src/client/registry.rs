@@ -9,7 +9,7 @@ use toolgate_core::id::{TenantId, ToolName};
 use super::ask::Confirm;
 use super::change::{Facts, show_answer, show_gone};
 use super::http::Gate;
-use super::page::{Listing, of};
+use super::page::Listing;
 use super::{Global, Stop};
 
 pub(super) const ENABLE_EXAMPLES: &str = "\
@@ -105,9 +105,8 @@ pub(super) async fn reset(args: SwitchArgs, global: &Global) -> Result<ExitCode,
 /// What this tenant says of a tool's approval: a setting is written whole, and switching must not loosen it.
 async fn kept_approval(gate: &Gate, id: &ToolName) -> Result<Option<String>, Stop> {
     let me: MeView = gate.get(gate.url(&["api", "v1", "me"], &[])).await?.read()?;
-    let tools = LISTING.read_all(gate).await?;
-    let Some(tool) = tools.into_iter().find(|tool| tool["id"] == id.as_str()) else { return Ok(None) };
-    let tool: RegistryToolView = of(tool)?;
+    let path = ["api", "v1", "registry", id.as_str()];
+    let tool: RegistryToolView = gate.get(gate.url(&path, &[])).await?.read()?;
     // The default tenant's own word is the one for all tenants.
     let is_default = me.tenant == TenantId::default_tenant().as_str();
     let setting = if is_default { tool.default_setting } else { tool.setting };

@@ -10,11 +10,7 @@ mod restart;
 use toolgate_testkit::{CountingReceiver, Gate, GateSetup, TestPostgres, shared_postgres};
 
 /// Everything a fixture tool does may run, so that crashes and not people decide what happens.
-const POLICY: &str = r#"
-[[policy.rules]]
-name = "everything runs"
-decision = "allow"
-"#;
+const POLICIES: &str = r#"@id("everything runs") permit (principal, action, resource);"#;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Engine {
@@ -34,7 +30,8 @@ async fn setup(engine: Engine, receiver: &CountingReceiver) -> GateSetup {
             Engine::Sqlite => None,
             Engine::Postgres => Some(postgres().create_database().await),
         },
-        config: Some(POLICY.to_owned()),
+        config: None,
+        policies: Some(POLICIES.to_owned()),
     }
 }
 

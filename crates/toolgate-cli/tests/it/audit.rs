@@ -116,7 +116,7 @@ fn a_store_that_is_not_there_is_said_so() {
 fn the_record_is_exported_line_by_line() {
     let gate = with_calls();
     let ran = gate.run(&["audit", "export"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, "4 events\n"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "5 events\n"));
     for line in ran.stdout.lines() {
         let event: Value = serde_json::from_str(line).unwrap();
         assert!(event["hash"].as_str().is_some_and(|hash| hash.len() == 64));

@@ -9,6 +9,10 @@ const FILTERS: &[(&str, &str)] = &[
     (r"(version +)[0-9a-f]{12}\b", "${1}[hash]"),
     (r"http://(127\.0\.0\.1|\[::1\]):\d{5}", "[gate]"),
     (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})", "[time]"),
+    // How often the record was anchored by then depends on the clock.
+    (r"(anchors +)\d+", "${1}[n]"),
+    (r"(broken at .*, number) \d+", "${1} [n]"),
+    (r"number \d+(: anchor) \d+", "number [n]${1} [n]"),
     (r"\d+\.\d+ ms", "[ms]"),
     (r"dur=\d+\.\d+", "dur=[ms]"),
     (r#"("(unix_ms|at_micros|gate_us|tool_us)": ?)\d+"#, "${1}0"),

@@ -123,10 +123,15 @@ fn what_is_wrong_is_said_with_a_hint() {
 #[test]
 fn a_denial_has_its_own_exit_code() {
     let folder = tempfile::TempDir::new().unwrap();
-    let config = folder.path().join("toolgate.toml");
-    let rules = "[[policy.rules]]\nname = \"reads run\"\ndecision = \"allow\"\neffects = [\"read\"]\n\n\
-                 [[policy.rules]]\nname = \"nothing is destroyed\"\ndecision = \"deny\"\neffects = [\"destructive\"]\n";
-    std::fs::write(&config, rules).unwrap();
+    let (config, policies) = (folder.path().join("toolgate.toml"), folder.path().join("policies.cedar"));
+    let text = r#"
+        @id("all may look") permit (principal, action == Toolgate::Action::"see", resource);
+        @id("reads run") permit (principal, action, resource is Toolgate::Tool) when { resource.effect == "read" };
+        @id("nothing is destroyed") forbid (principal, action == Toolgate::Action::"call", resource)
+        when { resource.effect == "destructive" };"#;
+    std::fs::write(&policies, text).unwrap();
+    std::fs::write(&config, format!("[policy]\ndefault_file = {:?}\n", policies.display().to_string()))
+        .unwrap();
     let mut gate = serve(&["--config", config.to_str().unwrap()], &[]);
     shown::run(&gate, "invoke_denied", &["tool", "invoke", "fixture__destroy", "--effect-id", "x"]);
     shown::run(&gate, "invoke_denied_by_default", &["tool", "invoke", "fixture__mutate", "--effect-id", "x"]);

@@ -174,7 +174,10 @@ impl Admitted {
 
 fn unknown_tool(id: &ToolName) -> CallError {
     CallError::new(ErrorCode::Unavailable, format!("no tool is named `{id}`"))
-        .hint("list the tools you may call with `GET /api/v1/tools` or `toolgate tool list`; a tool or key you may not use it with looks the same")
+        .hint(
+            "list the tools you may call with `GET /api/v1/tools` or `toolgate tool list`; one you may not see looks \
+             like none",
+        )
 }
 
 fn parse(input: &CallInput) -> Result<Value, CallError> {

@@ -84,7 +84,9 @@ impl PolicyProblem {
 impl PolicyProblems {
     /// The first of these in the order of the text, none twice.
     pub(super) fn bounded(mut problems: Vec<PolicyProblem>) -> Self {
-        problems.sort_by_key(|problem| (problem.line, problem.column));
+        problems.sort_by(|a, b| {
+            (a.line, a.column, &a.message, &a.policy).cmp(&(b.line, b.column, &b.message, &b.policy))
+        });
         problems.dedup();
         problems.truncate(MOST_PROBLEMS);
         Self(problems)

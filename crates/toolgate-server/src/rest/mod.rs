@@ -91,7 +91,7 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(limit::read_limit, limit::put_limit, limit::delete_limit))
         .routes(routes!(kill::list_kills, kill::throw_kill, kill::lift_kill))
         .routes(routes!(registry::list_registry))
-        .routes(routes!(registry::put_tool_setting, registry::delete_tool_setting))
+        .routes(routes!(registry::read_registry, registry::put_tool_setting, registry::delete_tool_setting))
 }
 
 /// The OpenAPI document, made from the routes.

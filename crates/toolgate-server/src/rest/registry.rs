@@ -45,6 +45,17 @@ pub(crate) async fn list_registry(
     Ok(Json(RegistryListView { tools: found.iter().map(view).collect(), next_cursor }))
 }
 
+/// Shows a tool of the server, whether it is on in your tenant and by whose word.
+#[utoipa::path(get, path = "/api/v1/registry/{tool}", tag = "registry", params(("tool" = String, Path)),
+    responses((status = 200, body = RegistryToolView), (status = "default", body = ErrorBody)))]
+pub(crate) async fn read_registry(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+    PathId(id): PathId,
+) -> Result<Json<RegistryToolView>, ApiError> {
+    Ok(Json(view(&state.app.read_registry(&actor, &tool_id(&id)?).await?)))
+}
+
 /// Switches a tool on or off in your tenant, or has every call of it ask a person. In the default tenant it holds for
 /// all tenants: off is final there, and on can be switched off by each.
 #[utoipa::path(put, path = "/api/v1/registry/{tool}", tag = "registry", params(("tool" = String, Path)),

@@ -28,7 +28,12 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("GET", "/api/v1/policy/versions/{version}", "/api/v1/policy/versions/0", ""),
     ("GET", "/api/v1/policy/diff", "/api/v1/policy/diff?from=0", ""),
     ("POST", "/api/v1/policy/rollback", "/api/v1/policy/rollback", r#"{"version":0}"#),
-    ("GET", "/api/v1/policy/explain", "/api/v1/policy/explain?tool=core__quick_score&principal=user:admin", ""),
+    (
+        "GET",
+        "/api/v1/policy/explain",
+        "/api/v1/policy/explain?tool=core__quick_score&principal=user:admin",
+        "",
+    ),
     ("POST", "/api/v1/policy/explain", "/api/v1/policy/explain", r#"{"tool":"core__quick_score"}"#),
     ("POST", "/api/v1/policy/try", "/api/v1/policy/try", r#"{"text":""}"#),
     ("GET", "/api/v1/tenants", "/api/v1/tenants", ""),
@@ -70,17 +75,38 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("GET", "/api/v1/limits/{name}", "/api/v1/limits/mine", ""),
     ("DELETE", "/api/v1/limits/{name}", "/api/v1/limits/mine", ""),
     ("GET", "/api/v1/kills", "/api/v1/kills", ""),
-    ("POST", "/api/v1/kills", "/api/v1/kills", r#"{"kind":"tool","target":"core__quick_score","reason":"a test"}"#),
+    (
+        "POST",
+        "/api/v1/kills",
+        "/api/v1/kills",
+        r#"{"kind":"tool","target":"core__quick_score","reason":"a test"}"#,
+    ),
     ("DELETE", "/api/v1/kills", "/api/v1/kills?kind=tool&target=core__quick_score", ""),
     ("GET", "/api/v1/registry", "/api/v1/registry", ""),
+    ("GET", "/api/v1/registry/{tool}", "/api/v1/registry/core__quick_score", ""),
     ("PUT", "/api/v1/registry/{tool}", "/api/v1/registry/core__quick_score", r#"{"enabled":true}"#),
     ("DELETE", "/api/v1/registry/{tool}", "/api/v1/registry/core__quick_score", ""),
     ("GET", "/api/v1/auth/methods", "/api/v1/auth/methods", ""),
-    ("POST", "/api/v1/auth/sign-in", "/api/v1/auth/sign-in", r#"{"login":"admin","password":"not the password"}"#),
-    ("POST", "/api/v1/auth/accept", "/api/v1/auth/accept", r#"{"token":"tgs_none","password":"a long enough one"}"#),
+    (
+        "POST",
+        "/api/v1/auth/sign-in",
+        "/api/v1/auth/sign-in",
+        r#"{"login":"admin","password":"not the password"}"#,
+    ),
+    (
+        "POST",
+        "/api/v1/auth/accept",
+        "/api/v1/auth/accept",
+        r#"{"token":"tgs_none","password":"a long enough one"}"#,
+    ),
     ("GET", "/api/v1/auth/session", "/api/v1/auth/session", ""),
     ("GET", "/api/v1/auth/sign-ins", "/api/v1/auth/sign-ins", ""),
-    ("DELETE", "/api/v1/auth/sign-ins/{id}", "/api/v1/auth/sign-ins/sin_00000000000000000000000000000000", ""),
+    (
+        "DELETE",
+        "/api/v1/auth/sign-ins/{id}",
+        "/api/v1/auth/sign-ins/sin_00000000000000000000000000000000",
+        "",
+    ),
     (
         "POST",
         "/api/v1/auth/password",
@@ -128,7 +154,8 @@ impl Callers {
 #[tokio::test]
 async fn every_route_as_each_kind_of_caller() {
     // Each request comes from another address, so that wrong keys are told what they are and not to wait.
-    let proxied = ServerSettings { trusted_proxies: vec![[127, 0, 0, 1].into()], ..ServerSettings::default() };
+    let proxied =
+        ServerSettings { trusted_proxies: vec![[127, 0, 0, 1].into()], ..ServerSettings::default() };
     let gate = TestGate::with(proxied, Policies::default_set().0).await;
     for (principal, roles) in [("user:third", &[][..]), ("service:ci", &[][..])] {
         gate.caller(NewCaller { tenant: "default", principal, roles, ..NewCaller::default() }).await;

@@ -85,9 +85,7 @@ async fn an_agent_for_a_person_is_recorded_with_them_and_stops_with_them() {
 #[tokio::test]
 async fn rates_stop_or_ask() {
     let gate = TestGate::start().await;
-    let limit = |overrun: &str| {
-        json!({ "principals": ["agent:*"], "per": "principal", "rate_per_minute": 2, "on_overrun": overrun })
-    };
+    let limit = |overrun: &str| json!({ "principals": ["agent:*"], "per": "principal", "rate_per_minute": 2, "on_overrun": overrun });
     put(&gate, "/api/v1/limits/slow-agents", limit("stop")).await;
     let call = |key: &'static str| gate.invoke_as(key, "core__get_current_time", json!({}));
     assert_eq!((call(AGENT).await.0, call(AGENT).await.0), (200, 200));
@@ -109,10 +107,9 @@ async fn rates_stop_or_ask() {
 async fn budgets_are_spent_by_what_calls_cost_and_survive_a_limit_being_written_anew() {
     let gate = TestGate::start().await;
     put(&gate, "/api/v1/registry/fixture__paid", json!({ "enabled": true })).await;
-    let limit = |micros: i64, overrun: &str| {
-        json!({ "per": "principal", "cost": { "micros": micros, "every": "month" }, "on_overrun": overrun })
-    };
-    let pay = |key: &'static str, micros: u32| gate.invoke_as(key, "fixture__paid", json!({ "micros": micros }));
+    let limit = |micros: i64, overrun: &str| json!({ "per": "principal", "cost": { "micros": micros, "every": "month" }, "on_overrun": overrun });
+    let pay =
+        |key: &'static str, micros: u32| gate.invoke_as(key, "fixture__paid", json!({ "micros": micros }));
     assert_eq!(pay(AGENT, 600).await.0, 200, "before there is a limit");
     put(&gate, "/api/v1/limits/purse", limit(1_000, "stop")).await;
     assert_eq!(pay(AGENT, 500).await.0, 200, "600 of 1000 are spent, as the record says");
@@ -131,7 +128,12 @@ async fn budgets_are_spent_by_what_calls_cost_and_survive_a_limit_being_written_
 #[tokio::test]
 async fn places_are_counted_across_tools_and_given_back() {
     let gate = TestGate::start().await;
-    put(&gate, "/api/v1/limits/one-at-a-time", json!({ "per": "tenant", "tools": ["fixture__slow_read", "core__*"], "concurrency": 1 })).await;
+    put(
+        &gate,
+        "/api/v1/limits/one-at-a-time",
+        json!({ "per": "tenant", "tools": ["fixture__slow_read", "core__*"], "concurrency": 1 }),
+    )
+    .await;
     let (status, slow) = gate
         .send(
             Some(ADMIN),
@@ -164,8 +166,14 @@ async fn profiles_bound_arguments() {
         json!({ "arguments": { "type": "object", "properties": { "amount": { "maximum": 100 } } } }),
     )
     .await;
-    put(&gate, "/api/v1/assignments", json!({ "agent": "agent:helper", "tool": "fixture__transfer", "profile": "small" })).await;
-    let transfer = |amount: i64| gate.invoke_as(AGENT, "fixture__transfer", json!({ "amount": amount, "to": "ada" }));
+    put(
+        &gate,
+        "/api/v1/assignments",
+        json!({ "agent": "agent:helper", "tool": "fixture__transfer", "profile": "small" }),
+    )
+    .await;
+    let transfer =
+        |amount: i64| gate.invoke_as(AGENT, "fixture__transfer", json!({ "amount": amount, "to": "ada" }));
     assert_eq!(transfer(100).await.0, 202, "within bounds it asks, as policy says");
     let (status, denied) = transfer(101).await;
     assert_eq!((status, code(&denied)), (403, "policy_denied"));

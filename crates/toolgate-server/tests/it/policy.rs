@@ -55,16 +55,23 @@ async fn what_is_wrong_with_a_text_is_said_with_line_and_column() {
         ("permit (", "line"),
         ("permit (principal, action, resource);", "@id"),
         (r#"@id("a") permit (principal == Toolgate::Robot::"x", action, resource);"#, "Robot"),
-        (r#"@id("a") permit (principal, action == Toolgate::Action::"call", resource) when { context.input.amount > 1 };"#, "resource =="),
+        (
+            r#"@id("a") permit (principal, action == Toolgate::Action::"call", resource) when { context.input.amount > 1 };"#,
+            "resource ==",
+        ),
         (
             r#"@id("a") permit (principal, action == Toolgate::Action::"call", resource == Toolgate::Tool::"fixture__transfer")
                when { context.input.amount > "many" };"#,
             "fixture__transfer",
         ),
-        (r#"@id("a") permit (principal, action, resource); @id("a") forbid (principal, action, resource);"#, "a"),
+        (
+            r#"@id("a") permit (principal, action, resource); @id("a") forbid (principal, action, resource);"#,
+            "a",
+        ),
     ] {
         let body = json!({ "text": text });
-        let (status, refused) = gate.send(Some(ADMIN), "PUT", "/api/v1/policy", Some(body.clone()), &[]).await;
+        let (status, refused) =
+            gate.send(Some(ADMIN), "PUT", "/api/v1/policy", Some(body.clone()), &[]).await;
         assert_eq!((status, code(&refused)), (422, "policy_invalid"), "{text}");
         let problem = &refused["error"]["details"]["problems"][0];
         assert!(problem["line"].as_u64().unwrap() >= 1 && problem["column"].as_u64().unwrap() >= 1);
@@ -130,8 +137,16 @@ async fn nobody_locks_themselves_out_or_overwrites_what_they_did_not_see() {
 #[tokio::test]
 async fn versions_are_kept_compared_and_gone_back_to() {
     let gate = TestGate::start().await;
-    save(&gate, &beside_the_default("@id(\"one\") forbid (principal in Toolgate::Role::\"one\", action, resource);")).await;
-    save(&gate, &beside_the_default("@id(\"two\") forbid (principal in Toolgate::Role::\"two\", action, resource);")).await;
+    save(
+        &gate,
+        &beside_the_default("@id(\"one\") forbid (principal in Toolgate::Role::\"one\", action, resource);"),
+    )
+    .await;
+    save(
+        &gate,
+        &beside_the_default("@id(\"two\") forbid (principal in Toolgate::Role::\"two\", action, resource);"),
+    )
+    .await;
     let (_, versions) = gate.get("/api/v1/policy/versions?limit=1").await;
     assert_eq!(versions["versions"][0]["version"], 2);
     assert!(versions["versions"][0].get("text").is_none());
@@ -146,7 +161,11 @@ async fn versions_are_kept_compared_and_gone_back_to() {
     assert!(back["text"].as_str().unwrap().contains("@id(\"one\")"));
     let (_, same) = gate.get("/api/v1/policy/diff?from=1").await;
     assert_eq!(same["diff"], "");
-    for path in ["/api/v1/policy/versions/9", "/api/v1/policy/versions/x", "/api/v1/policy/versions/18446744073709551615"] {
+    for path in [
+        "/api/v1/policy/versions/9",
+        "/api/v1/policy/versions/x",
+        "/api/v1/policy/versions/18446744073709551615",
+    ] {
         assert_eq!(gate.get(path).await.0, 404, "{path}");
     }
     assert_eq!(gate.post("/api/v1/policy/rollback", json!({ "version": 9 })).await.0, 404);
@@ -212,11 +231,16 @@ async fn session_labels_are_known_to_policy_and_never_change() {
     let call = |tool: &'static str, input: Value, session: Value| {
         let gate = &gate;
         async move {
-            gate.post(&format!("/api/v1/tools/{tool}/invoke"), json!({ "input": input, "session_id": session })).await
+            gate.post(
+                &format!("/api/v1/tools/{tool}/invoke"),
+                json!({ "input": input, "session_id": session }),
+            )
+            .await
         }
     };
     assert_eq!(call("core__get_current_time", json!({}), session["id"].clone()).await.0, 200);
-    let (status, denied) = call("fixture__misbehave", json!({ "how": "nothing" }), session["id"].clone()).await;
+    let (status, denied) =
+        call("fixture__misbehave", json!({ "how": "nothing" }), session["id"].clone()).await;
     assert_eq!((status, code(&denied)), (403, "policy_denied"));
     let (_, plain) = gate.post("/api/v1/sessions", json!({})).await;
     assert_eq!(call("fixture__misbehave", json!({ "how": "nothing" }), plain["id"].clone()).await.0, 200);
@@ -255,12 +279,18 @@ async fn an_explanation_says_what_a_call_then_does() {
     }
     let (_, idle) = gate.get("/api/v1/policy/explain?tool=core__get_current_time&principal=agent:idle").await;
     assert_eq!(idle["verdict"], "allow", "the test gate assigns all tools: {idle}");
-    let own = gate.send(Some(OTHER_USER), "GET", "/api/v1/policy/explain?tool=core__get_current_time", None, &[]).await;
+    let own = gate
+        .send(Some(OTHER_USER), "GET", "/api/v1/policy/explain?tool=core__get_current_time", None, &[])
+        .await;
     assert_eq!((own.0, &own.1["verdict"]), (200, &json!("allow")));
     let others = "/api/v1/policy/explain?tool=core__get_current_time&principal=user:admin";
     assert_eq!(gate.send(Some(OTHER_USER), "GET", others, None, &[]).await.0, 403);
     let hidden = "/api/v1/policy/explain?tool=fixture__paid";
-    assert_eq!(gate.send(Some(OTHER_USER), "GET", hidden, None, &[]).await.0, 404, "what is hidden stays hidden");
+    assert_eq!(
+        gate.send(Some(OTHER_USER), "GET", hidden, None, &[]).await.0,
+        404,
+        "what is hidden stays hidden"
+    );
     assert_eq!(gate.get("/api/v1/policy/explain?tool=core__nothing").await.0, 404);
     assert_eq!(gate.get(&format!("{hidden}&principal=user:nobody")).await.0, 404);
 }
@@ -302,7 +332,8 @@ async fn a_draft_is_tried_on_recorded_calls_and_changes_nothing() {
 #[tokio::test]
 async fn approving_is_policy_too() {
     let gate = TestGate::start().await;
-    let approver = NewCaller { tenant: "default", principal: "user:boss", roles: &["approver"], ..NewCaller::default() };
+    let approver =
+        NewCaller { tenant: "default", principal: "user:boss", roles: &["approver"], ..NewCaller::default() };
     let approver = gate.caller(approver).await;
     let (_, call) = gate.invoke_as(OTHER_USER, "fixture__mutate", json!({ "effect_id": "1" })).await;
     let path = format!("/api/v1/invocations/{}/approve", call["call_id"].as_str().unwrap());
