@@ -97,7 +97,9 @@ fn listing(judge: &Judge, tools: &[ToolContract]) -> [Duration; 2] {
 
 /// Cedar's own authorizer with all policies and only the entities of the question, made beforehand.
 fn plain(text: &str, tool: &ToolContract) -> Duration {
-    let (Ok(set), Ok(entities)) = (text.parse::<PolicySet>(), entities(tool)) else { return Duration::ZERO };
+    let (Ok(set), Some(entities)) = (text.parse::<PolicySet>(), entities(tool)) else {
+        return Duration::ZERO;
+    };
     let requests: Vec<Request> = ["see", "call", "call_unattended"]
         .into_iter()
         .filter_map(|action| {
@@ -122,7 +124,7 @@ fn plain(text: &str, tool: &ToolContract) -> Duration {
     }))
 }
 
-fn entities(tool: &ToolContract) -> Result<Entities, cedar_policy::entities_errors::EntitiesError> {
+fn entities(tool: &ToolContract) -> Option<Entities> {
     let who = principal(0);
     let parents = |kind: &str, ids: &[String]| {
         ids.iter().map(|id| json!({ "type": kind, "id": id })).collect::<Vec<_>>()
@@ -142,7 +144,7 @@ fn entities(tool: &ToolContract) -> Result<Entities, cedar_policy::entities_erro
             "parents": parents("Toolgate::Toolset", &toolsets(7))
         }
     ]);
-    Entities::from_json_value(entities, None)
+    Entities::from_json_value(entities, None).ok()
 }
 
 /// The default policies, and more as tenants write them: for a person, a role, a tool's arguments, a toolset.

@@ -1,6 +1,7 @@
 //! A draft of the policies, tried on recorded calls: what would have come out otherwise.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use toolgate_core::document::Area;
@@ -128,9 +129,9 @@ impl App {
         labels: &mut HashMap<SessionId, Vec<String>>,
     ) -> Result<(), AppError> {
         let session = call.opened.session;
-        if !labels.contains_key(&session) {
+        if let Entry::Vacant(place) = labels.entry(session) {
             let found = self.store().session(&actor.tenant, session).await?;
-            labels.insert(session, found.map(|session| session.labels).unwrap_or_default());
+            place.insert(found.map(|session| session.labels).unwrap_or_default());
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! The same tries as in `it`, on Postgres.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+#[path = "it/access.rs"]
+mod access;
 #[path = "it/browser.rs"]
 mod browser;
 #[path = "it/gate.rs"]
