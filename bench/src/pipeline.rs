@@ -66,6 +66,7 @@ async fn one_call(runner: &Runner) -> anyhow::Result<()> {
         parent: None,
         idempotency_key: None,
         connection: None,
+        key: None,
         source: Source::Api,
         wait: Duration::from_secs(30),
     };

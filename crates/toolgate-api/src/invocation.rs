@@ -112,6 +112,9 @@ pub struct InvocationView {
     /// For whom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
+    /// The key it was made with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
     /// Through which door: `web`, `agent`, `api`, `mcp` or `system`.
     pub source: String,
     /// Where it stands.
@@ -160,6 +163,9 @@ pub struct InvocationView {
     /// Its events, oldest first; left out in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventView>>,
+    /// What a person is, or was, asked to decide on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<crate::ReviewView>,
 }
 
 impl From<Invocation> for InvocationView {
@@ -175,6 +181,8 @@ impl From<Invocation> for InvocationView {
             egress: opened.egress.as_str().to_owned(),
             actor: opened.actor.to_string(),
             subject: opened.subject.map(|subject| subject.to_string()),
+            review: row.review.map(|review| (*review).into()),
+            key_id: opened.key.map(|key| key.to_string()),
             source: opened.source.as_str().to_owned(),
             status: row.status.as_str().to_owned(),
             approval: row.approval.as_str().to_owned(),
@@ -304,6 +312,9 @@ pub struct RejectRequest {
     /// 1 to 2,000 characters.
     #[schema(min_length = 1, max_length = 2000)]
     pub reason: String,
+    /// `review.digest` of what you saw; another one in the meantime is a conflict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// A person's word on a call in doubt.

@@ -38,6 +38,10 @@ pub struct KeyView {
     /// When it was last used, to within a minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<String>,
+    /// The key that was rotated to make this one. Revoking that one revokes this one too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^key_[0-9a-f]{32}$")]
+    pub replaces: Option<String>,
 }
 
 impl KeyView {
@@ -61,6 +65,7 @@ impl KeyView {
             expires_at: key.expires_at.map(rfc3339),
             revoked_at: key.revoked_at.map(rfc3339),
             last_used_at: key.last_used_at.map(rfc3339),
+            replaces: key.replaces.map(|old| old.to_string()),
         }
     }
 }
@@ -118,7 +123,8 @@ pub struct CreateKeyRequest {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RotateKeyRequest {
-    /// For how many seconds the old key still works, at most 7 days; left out, it stops at once.
+    /// For how many seconds the old key still works, at most 7 days, or an hour when an agent or a service rotates its
+    /// own; left out, it stops at once.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 604_800)]
     pub overlap_seconds: u64,

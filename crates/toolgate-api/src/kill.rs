@@ -20,6 +20,18 @@ pub struct KillView {
     pub at: String,
 }
 
+/// A switch just thrown.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ThrownKillView {
+    /// The switch.
+    #[serde(flatten)]
+    pub kill: KillView,
+    /// Whether there is what it names. A switch for what is not there holds from the moment it comes. Left out for a
+    /// connection, of which there is no list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<bool>,
+}
+
 /// A page of thrown switches.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct KillListView {

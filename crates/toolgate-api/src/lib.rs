@@ -1,5 +1,6 @@
 //! What REST promises: bodies end in `Request`, answers in `View`. A rename inside never changes these.
 
+mod approval;
 mod assignment;
 mod error;
 mod invocation;
@@ -10,12 +11,17 @@ mod policy;
 mod principal;
 mod profile;
 mod registry;
+mod review;
 mod role;
 mod sign_in;
 mod tenant;
 mod tool;
 mod toolset;
 
+pub use approval::{
+    ApprovalRuleListView, ApprovalRuleView, ApproveRequest, EditRequest, GrantListView, GrantView, InboxView,
+    PutApprovalRuleRequest, ReassignRequest, RemarkRequest, RememberRequest, RememberWord,
+};
 pub use assignment::{AssignmentListView, AssignmentView, PutAssignmentRequest};
 pub use error::{DoorCode, ErrorBody, ErrorView};
 pub use invocation::{
@@ -24,7 +30,7 @@ pub use invocation::{
     SettlementWord, TimingView, rfc3339,
 };
 pub use key::{CreateKeyRequest, KeyListView, KeyView, NewKeyView, RotateKeyRequest};
-pub use kill::{KillListView, KillView, ThrowKillRequest};
+pub use kill::{KillListView, KillView, ThrowKillRequest, ThrownKillView};
 pub use limit::{BudgetView, LimitListView, LimitView, PutLimitRequest};
 pub use policy::{
     ExplainPolicyRequest, ExplainStepView, ExplanationView, PolicyCheckView, PolicyDiffView,
@@ -35,6 +41,7 @@ pub use policy::{
 pub use principal::{CreatePrincipalRequest, PrincipalListView, PrincipalView, UpdatePrincipalRequest};
 pub use profile::{ProfileListView, ProfileView, PutProfileRequest};
 pub use registry::{PutToolSettingRequest, RegistryListView, RegistryToolView, ToolSettingView};
+pub use review::{RemarkView, ReviewView, VoteView};
 pub use role::{PutRoleRequest, RoleListView, RoleView};
 pub use sign_in::{
     AcceptRequest, ChangePasswordRequest, IdentityProviderView, InvitationView, SecretText, SignInListView,

@@ -54,12 +54,12 @@ pub struct CreateTenantRequest {
     pub title: Option<String>,
 }
 
-/// A new tenant and how its first administrator gets in. Shown once.
+/// A tenant, new or recovered, and how its administrator gets in. Shown once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct TenantCreatedView {
     /// The tenant.
     pub tenant: TenantView,
-    /// A key of its first administrator, `user:admin`. It is not stored and can't be shown again.
+    /// A key of its administrator, `user:admin`. It is not stored and can't be shown again.
     pub admin_key: String,
 }
 

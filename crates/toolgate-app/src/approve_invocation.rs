@@ -1,74 +1,18 @@
-//! A person's word on a waiting call.
+//! Who may decide on a waiting call, and who has a say in any.
 
-use std::time::Duration;
-
-use toolgate_core::id::{InvocationId, PrincipalKind};
+use toolgate_core::id::PrincipalKind;
 use toolgate_core::port::gate::{Ask, Whose};
-use toolgate_core::port::store::StoreError;
-use toolgate_core::{Actor, Approval, CallResult, Invocation};
+use toolgate_core::{Actor, Approval, Invocation};
 
 use crate::{App, AppError};
 
 impl App {
-    /// Lets a waiting call run, and runs it. Policy and input are checked once more first.
-    ///
-    /// # Errors
-    /// "Forbidden" for whoever may not decide, a conflict when the call no longer waits.
-    pub async fn approve_invocation(
-        &self,
-        actor: &Actor,
-        id: InvocationId,
-        reason: Option<String>,
-        wait: Duration,
-    ) -> Result<CallResult, AppError> {
-        let invocation = self.waiting(actor, id).await?;
-        let approved =
-            self.runner.decide(&invocation, &actor.principal, true, reason).await.map_err(decided)?;
-        match self.runner.dispatch(approved, actor.principal.clone(), wait).await {
-            // Another worker was faster to begin it; it runs all the same.
-            Err(toolgate_core::runner::RunError::Store(StoreError::Conflict)) => {
-                Ok(CallResult::of(&self.read_invocation(actor, id).await?))
-            }
-            other => Ok(other?),
-        }
-    }
-
-    /// Refuses a waiting call.
-    ///
-    /// # Errors
-    /// As [`App::approve_invocation`].
-    pub async fn reject_invocation(
-        &self,
-        actor: &Actor,
-        id: InvocationId,
-        reason: String,
-    ) -> Result<Invocation, AppError> {
-        let invocation = self.waiting(actor, id).await?;
-        self.runner.decide(&invocation, &actor.principal, false, Some(reason)).await.map_err(decided)
-    }
-
-    async fn waiting(&self, actor: &Actor, id: InvocationId) -> Result<Invocation, AppError> {
-        let invocation = self.read_invocation(actor, id).await?;
-        // Invariant: only a person decides, never the agent or service that asks.
-        if actor.principal.kind() != PrincipalKind::User {
-            return Err(AppError::forbidden("only a person may decide on a call"));
-        }
-        self.require_approval(actor, &invocation)?;
-        if invocation.approval != Approval::Pending || invocation.status.is_settled() {
-            return Err(AppError::Conflict {
-                message: format!(
-                    "the call is {}; it does not wait for a decision",
-                    invocation.status.as_str()
-                ),
-            });
-        }
-        Ok(invocation)
-    }
-}
-
-impl App {
     /// Asks policy whether this person may decide on this call.
-    pub(crate) fn require_approval(&self, actor: &Actor, invocation: &Invocation) -> Result<(), AppError> {
+    pub(crate) async fn require_approval(
+        &self,
+        actor: &Actor,
+        invocation: &Invocation,
+    ) -> Result<(), AppError> {
         if !actor.scopes.may_approve() {
             return Err(AppError::Forbidden {
                 message: "this key's scopes do not let it decide on calls".to_owned(),
@@ -87,10 +31,11 @@ impl App {
             own: opened.actor == actor.principal,
             for_me: opened.subject.as_ref() == Some(&actor.principal),
         };
-        let ask = Ask { session: Some(opened.session), ..self.ask(actor, tool) };
-        let decision = parts.policy.decide_approval(&ask, whose, &opened.input.to_value());
+        let labels = self.labels_of(invocation).await?;
+        let ask = Ask { session: Some(opened.session), labels: &labels, ..self.ask(actor, tool) };
+        let decision = parts.policy.decide_approval(&ask, whose, &invocation.input().to_value());
         if decision.verdict.permits() {
-            return Ok(());
+            return self.require_turn(actor, invocation);
         }
         Err(AppError::Forbidden {
             message: decision.reason,
@@ -99,29 +44,47 @@ impl App {
         })
     }
 
-    /// Asks whether this caller has a say in this call, beside seeing it: it is theirs, or they may decide on it.
-    pub(crate) fn require_say(&self, actor: &Actor, invocation: &Invocation) -> Result<(), AppError> {
+    /// Asks whether this caller has a say in this call, beside seeing it: it is theirs and within reach of their
+    /// credential, or they may decide on it.
+    pub(crate) async fn require_say(&self, actor: &Actor, invocation: &Invocation) -> Result<(), AppError> {
         let opened = &invocation.opened;
-        if actor.may_see(&opened.tenant, &opened.actor, opened.subject.as_ref()) {
+        let theirs = actor.may_see(&opened.tenant, &opened.actor, opened.subject.as_ref());
+        if theirs && self.within_reach(actor, invocation) {
             return Ok(());
         }
-        self.require_approval(actor, invocation)
+        self.require_approval(actor, invocation).await
     }
 
-    /// Whether this person may decide on this waiting call, and therefore see it.
-    pub(crate) fn may_approve(&self, actor: &Actor, invocation: &Invocation) -> bool {
+    /// Whether a call is of a tool that this credential may call. A key for one tool has no business with another's
+    /// calls, be they its own principal's.
+    pub(crate) fn within_reach(&self, actor: &Actor, invocation: &Invocation) -> bool {
+        if actor.scopes.is_all() {
+            return true;
+        }
+        let catalog = self.runner.parts().tools.of(&actor.tenant);
+        catalog.get(&invocation.opened.tool).is_some_and(|tool| actor.scopes.reach(&tool.contract))
+    }
+
+    /// What policy knows the call's session by; looked up only where policy asks.
+    async fn labels_of(&self, invocation: &Invocation) -> Result<Vec<String>, AppError> {
+        let opened = &invocation.opened;
+        if !self.runner.parts().policy.reads_labels(&opened.tenant) {
+            return Ok(Vec::new());
+        }
+        let session = self.store().session(&opened.tenant, opened.session).await?;
+        Ok(session.map(|session| session.labels).unwrap_or_default())
+    }
+
+    /// Whether this person may decide on this waiting call.
+    pub(crate) async fn may_approve(&self, actor: &Actor, invocation: &Invocation) -> bool {
+        invocation.approval == Approval::Pending && self.decides_on(actor, invocation).await
+    }
+
+    /// Whether this person decides on such calls, and therefore sees this one, before and after it was decided.
+    pub(crate) async fn decides_on(&self, actor: &Actor, invocation: &Invocation) -> bool {
         actor.tenant == invocation.opened.tenant
             && actor.principal.kind() == PrincipalKind::User
-            && invocation.approval == Approval::Pending
-            && self.require_approval(actor, invocation).is_ok()
-    }
-}
-
-fn decided(cause: StoreError) -> AppError {
-    match cause {
-        StoreError::Conflict => {
-            AppError::Conflict { message: "the call was decided in the meantime".to_owned() }
-        }
-        other => other.into(),
+            && invocation.approval != Approval::NotRequired
+            && self.require_approval(actor, invocation).await.is_ok()
     }
 }

@@ -20,7 +20,7 @@ impl App {
         // The call may take a step between being read and being cancelled; then it is looked at again.
         for _ in 0..8 {
             let invocation = self.read_invocation(actor, id).await?;
-            self.require_say(actor, &invocation)?;
+            self.require_say(actor, &invocation).await?;
             if invocation.status.is_settled() {
                 let message =
                     format!("the call is {}; there is nothing to cancel", invocation.status.as_str());

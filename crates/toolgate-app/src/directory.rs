@@ -7,8 +7,10 @@ use serde_json::Value;
 use toolgate_core::actor::{Credential, Subject};
 use toolgate_core::catalog::Tools;
 use toolgate_core::document::Area;
-use toolgate_core::id::{PrincipalId, TenantId};
-use toolgate_core::port::gate::{Ask, Decision, Directory, Policy, Verdict, Whose};
+use toolgate_core::id::{ApiKeyId, PrincipalId, TenantId};
+use toolgate_core::port::gate::{
+    Ask, Decision, Directory, Policy, ReviewTerms, StandingGrant, Verdict, Whose,
+};
 use toolgate_core::port::store::{Store, StoreError};
 use toolgate_core::principal::Principal;
 use toolgate_core::scope::Scopes;
@@ -35,6 +37,15 @@ impl Policy for Snapshots {
     fn decide_approval(&self, ask: &Ask<'_>, whose: Whose, input: &Value) -> Decision {
         self.get(&ask.actor.tenant)
             .map_or_else(nobody_home, |snapshot| snapshot.gate.decide_approval(ask, whose, input))
+    }
+
+    fn standing_grant(&self, ask: &Ask<'_>, input: &Value) -> Option<StandingGrant> {
+        self.get(&ask.actor.tenant)?.gate.standing_grant(ask, input)
+    }
+
+    fn review_terms(&self, ask: &Ask<'_>) -> ReviewTerms {
+        self.get(&ask.actor.tenant)
+            .map_or_else(ReviewTerms::default, |snapshot| snapshot.gate.review_terms(ask))
     }
 
     fn decide_manage(&self, actor: &Actor, area: Area, now: Timestamp) -> Decision {
@@ -78,8 +89,17 @@ impl Directory for Records {
         tenant: &TenantId,
         principal: &PrincipalId,
         subject: Option<&PrincipalId>,
+        key: Option<ApiKeyId>,
     ) -> Result<Option<Actor>, StoreError> {
         let Some(snapshot) = self.snapshots.load(tenant).await? else { return Ok(None) };
+        let scopes = match key {
+            None => Scopes::default(),
+            // One that has run out in the meantime was good when the call was made; one that was taken away was not.
+            Some(key) => match self.store.key(tenant, key).await? {
+                Some(key) if key.revoked_at.is_none() => key.scopes,
+                _ => return Ok(None),
+            },
+        };
         let Some(known) = self.store.principal(tenant, principal).await? else { return Ok(None) };
         let behind = match subject {
             None => None,
@@ -88,7 +108,7 @@ impl Directory for Records {
                 None => return Ok(None),
             },
         };
-        Ok(snapshot.actor(known, Credential::Internal, Scopes::default(), behind))
+        Ok(snapshot.actor(known, Credential::Internal, scopes, behind))
     }
 }
 

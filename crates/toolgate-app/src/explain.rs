@@ -72,7 +72,7 @@ impl App {
         } else {
             let principal = request.principal.as_ref().unwrap_or(&actor.principal);
             let directory = &self.runner.parts().directory;
-            let found = directory.actor(&actor.tenant, principal, request.subject.as_ref()).await?;
+            let found = directory.actor(&actor.tenant, principal, request.subject.as_ref(), None).await?;
             let mut found = found.ok_or(AppError::NotFound { what: "principal" })?;
             // As it would come: agents and services by a key. Which key is not known, so none of its scopes.
             if principal.kind() != PrincipalKind::User {

@@ -14,7 +14,7 @@ use toolgate_core::{AccessRules, Actor, Credential, JsonText, Timestamp};
 
 use crate::attempts::address_bucket;
 use crate::password::Password;
-use crate::powers::nothing_changed_since;
+use crate::powers::{is_like_others, nothing_changed_since};
 use crate::secret::Secret;
 use crate::sign_in::{Arrival, SignedIn, user_id};
 use crate::{App, AppError};
@@ -69,7 +69,7 @@ impl App {
         Ok(Some(token))
     }
 
-    /// Lets a user choose a password by a link. Whoever has the link becomes that user, so nobody makes one for
+    /// Lets a user choose a password by a link; earlier links of theirs work no more. Whoever has the link becomes that user, so nobody makes one for
     /// someone who may do more than they may themselves.
     ///
     /// # Errors
@@ -93,15 +93,26 @@ impl App {
         let snapshot = self.as_it_stands(actor).await?;
         if actor.principal != user.id {
             self.holds_as_much(actor, &snapshot, &user, &Scopes::default())?;
+            is_like_others(actor, &snapshot, &user.id)?;
         }
         let token = Secret::generate()?;
         // The record says who opened which door, before it is open.
         self.change(actor, json!({ "action": "user.invite", "principal": user.id }), vec![]).await?;
+        self.void_invitations(&user.tenant, &user.id).await?;
         let origin = Origin { by: actor.principal.clone() };
         let data = JsonText::from_serialize(&origin).map_err(StoreError::unavailable)?;
         let expires_at =
             self.keep_token(&token, INVITE, user.tenant, Some(user.id), data, INVITE_LASTS).await?;
         Ok(Invitation { token, expires_at })
+    }
+
+    /// Ends all links by which a user could still choose a password.
+    pub(crate) async fn void_invitations(
+        &self,
+        tenant: &TenantId,
+        user: &PrincipalId,
+    ) -> Result<(), AppError> {
+        Ok(self.store().void_tokens(tenant, user, INVITE).await?)
     }
 
     /// Uses a link: sets the password and signs in.
@@ -131,6 +142,8 @@ impl App {
                 return Err(cause);
             }
         };
+        // A password that is set answers every link that asked for one.
+        self.void_invitations(&user.tenant, &user.id).await?;
         self.end_all_sign_ins(&user.tenant, &user.id, EndSignIns::All).await?;
         self.begin_sign_in(user, "password", arrival).await
     }
@@ -243,6 +256,7 @@ impl App {
         let snapshot = self.as_it_stands(&inviter).await?;
         let may = self.require(&inviter, Area::Principals);
         let held = self.holds_as_much(&inviter, &snapshot, user, &Scopes::default());
-        Ok(inviter.principal == user.id || (may.is_ok() && held.is_ok()))
+        let like_others = is_like_others(&inviter, &snapshot, &user.id);
+        Ok(inviter.principal == user.id || (may.is_ok() && held.is_ok() && like_others.is_ok()))
     }
 }

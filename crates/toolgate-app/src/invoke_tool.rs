@@ -52,6 +52,7 @@ impl App {
                 parent: request.parent,
                 idempotency_key: request.idempotency_key,
                 connection: request.connection,
+                key: actor.key(),
                 source: request.source,
                 wait: request.wait,
             })

@@ -1,5 +1,6 @@
 //! Keys: made, shown once, rotated and revoked. A key never reaches further than who makes it.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::json;
@@ -13,12 +14,15 @@ use toolgate_core::{Actor, Timestamp};
 
 use crate::authenticate::{ApiKeySecret, hash_key};
 use crate::bounds::{self, MAX_LIST};
+use crate::powers::is_like_others;
 use crate::{App, AppError};
 
 /// The furthest end a key may have.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 /// The longest a rotated key may go on working.
 const LONGEST_OVERLAP: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The same for agents and services that rotate their own: long enough to pass the new one on.
+const LONGEST_OWN_OVERLAP: Duration = Duration::from_secs(3600);
 /// The most working keys of one principal.
 const MOST: usize = 200;
 
@@ -129,26 +133,32 @@ impl App {
         Ok((key, secret))
     }
 
-    /// Ends a key at once. One that has ended already stays as it is. Whoever manages keys may end any: a key that got
-    /// out must not wait for someone mightier.
+    /// Ends a key at once, and with it every key that came from it by rotation: whoever had the one may have the
+    /// others. What has ended already stays as it is. Whoever manages keys may end any: a key that got out must not
+    /// wait for someone mightier.
     ///
     /// # Errors
     /// As [`App::read_key`].
     pub async fn revoke_key(&self, actor: &Actor, id: ApiKeyId) -> Result<ApiKey, AppError> {
         let key = self.read_key(actor, id).await?;
-        if key.revoked_at.is_some() {
+        let heirs = self.heirs(&key).await?;
+        if key.revoked_at.is_some() && heirs.iter().all(|heir| heir.revoked_at.is_some()) {
             return Ok(key);
         }
-        let summary = json!({ "action": "key.revoked", "key": id, "principal": key.principal });
-        let at = self.now();
-        self.change(actor, summary, vec![Write::EndKey { id, at }]).await?;
+        let heirs: Vec<ApiKeyId> = heirs.iter().map(|heir| heir.id).collect();
+        let summary =
+            json!({ "action": "key.revoked", "key": id, "principal": key.principal, "and_from_it": heirs });
+        // The store looks for the line itself: one that is rotated at this moment does not get away.
+        self.change(actor, summary, vec![Write::EndKeyLine { id }]).await?;
         self.read_key(actor, id).await
     }
 
     /// Makes a new key with the principal, subject, scopes and end of an old one, which stops working after `overlap`.
+    /// Each key is rotated once, so that one key never becomes many.
     ///
     /// # Errors
-    /// "Forbidden" when the caller could not have made the old one; a conflict when the old one works no more.
+    /// "Forbidden" when the caller could not have made the old one; a conflict when the old one works no more or was
+    /// rotated before.
     pub async fn rotate_key(
         &self,
         actor: &Actor,
@@ -166,6 +176,12 @@ impl App {
         // Invariant: nobody but the person behind it, or it itself, gets a key that works for that person.
         let for_me = old.subject.as_ref() == Some(&actor.principal);
         let its_own = old.principal == actor.principal && old.subject.as_ref() == actor.subject_id();
+        if its_own && actor.principal.kind() != PrincipalKind::User && overlap > LONGEST_OWN_OVERLAP {
+            return Err(AppError::invalid(
+                "`overlap_seconds` may be at most 3600 for an agent or a service that rotates its own key",
+            )
+            .with_hint("whoever manages keys can rotate it with a longer overlap"));
+        }
         if !for_me && !its_own {
             if old.subject.is_some() || actor.subject.is_some() {
                 return Err(AppError::forbidden(
@@ -178,15 +194,40 @@ impl App {
         within_own(actor, &old.scopes)?;
         self.ends_with_its_maker(actor, old.expires_at).await?;
         self.room_for_key(actor, &old.principal, overlap.is_zero().then_some(id)).await?;
-        let (key, secret) =
+        let (mut key, secret) =
             made(actor, old.principal, old.subject, old.label, old.scopes, old.expires_at, now)?;
+        key.replaces = Some(id);
         let summary = json!({
             "action": "key.rotated", "key": id, "new_key": key.id, "principal": key.principal,
             "overlap_seconds": overlap.as_secs(),
         });
         let writes = vec![Write::PutKey(Box::new(key.clone())), Write::EndKey { id, at: now.plus(overlap) }];
-        self.change(actor, summary, writes).await?;
+        self.change(actor, summary, writes).await.map_err(|cause| match cause {
+            AppError::Conflict { .. } => AppError::Conflict {
+                message: "the key was rotated before; rotate the one that took its place".to_owned(),
+            },
+            other => other,
+        })?;
         Ok((key, secret))
+    }
+
+    /// The keys that came from this one by rotation, nearest first.
+    async fn heirs(&self, key: &ApiKey) -> Result<Vec<ApiKey>, AppError> {
+        let (mut by_old, mut after) = (HashMap::new(), None);
+        loop {
+            // A rotated key speaks for the same principal as the one before it.
+            let part = self.store().keys(&key.tenant, Some(&key.principal), after, 500).await?;
+            let Some(last) = part.last() else { break };
+            after = Some(last.id);
+            by_old.extend(part.into_iter().filter_map(|key| Some((key.replaces?, key))));
+        }
+        let mut heirs = Vec::new();
+        let mut old = key.id;
+        while let Some(heir) = by_old.remove(&old) {
+            old = heir.id;
+            heirs.push(heir);
+        }
+        Ok(heirs)
     }
 
     /// Who a key is for, when the caller may make one for them.
@@ -207,6 +248,7 @@ impl App {
         if !own {
             let snapshot = self.as_it_stands(actor).await?;
             self.holds_as_much(actor, &snapshot, &holder, scopes)?;
+            is_like_others(actor, &snapshot, &holder.id)?;
         }
         enabled(holder)
     }
@@ -361,6 +403,7 @@ fn made(
         expires_at,
         revoked_at: None,
         last_used_at: None,
+        replaces: None,
     };
     Ok((key, secret))
 }

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use toolgate_core::document::{Area, DocumentKind, Expect};
-use toolgate_core::id::{ConnectionId, InvocationId, PrincipalId, SessionId, TenantId, ToolName};
+use toolgate_core::id::{
+    ConnectionId, InvocationId, PrincipalId, PrincipalKind, SessionId, TenantId, ToolName,
+};
 use toolgate_core::kill::{Kill, KillKind};
 use toolgate_core::port::store::{InvocationFilter, Page, StoreError};
-use toolgate_core::{Actor, Status};
+use toolgate_core::{Acting, Actor, Status};
 
 use crate::stored::{Stored, part_of};
 use crate::{App, AppError, bounds};
@@ -14,6 +16,15 @@ use crate::{App, AppError, bounds};
 const KIND: DocumentKind = DocumentKind::Kill;
 /// By then every node has heard of the switch, and nothing new begins.
 const HEARD: Duration = Duration::from_secs(2);
+
+/// A switch just thrown.
+#[derive(Debug, Clone)]
+pub struct ThrownKill {
+    /// The switch.
+    pub kill: Stored<Kill>,
+    /// Whether there is what it names; none for a connection, of which there is no list.
+    pub known: Option<bool>,
+}
 
 impl App {
     /// The thrown switches after `after`, ordered by kind and target, and where the next part starts.
@@ -32,7 +43,7 @@ impl App {
     }
 
     /// Throws a switch: nothing it concerns begins any more, and what runs is asked to stop. Throwing it again is no
-    /// error.
+    /// error, nor is one for what is not there: it may come.
     ///
     /// # Errors
     /// When the target is not an id of its kind.
@@ -42,7 +53,7 @@ impl App {
         kind: KillKind,
         target: Option<&str>,
         reason: &str,
-    ) -> Result<Stored<Kill>, AppError> {
+    ) -> Result<ThrownKill, AppError> {
         self.require(actor, Area::Kills)?;
         let target = self.kill_target(actor, kind, target)?;
         let kill = Kill { kind, target, reason: bounds::reason(reason)? };
@@ -54,6 +65,7 @@ impl App {
             }
             Err(other) => return Err(other),
         };
+        let known = self.is_there(actor, &kill).await?;
         let (app, actor) = (self.clone(), actor.clone());
         tokio::spawn(async move {
             app.stop_running(&actor, &kill).await;
@@ -61,7 +73,37 @@ impl App {
             tokio::time::sleep(HEARD).await;
             app.stop_running(&actor, &kill).await;
         });
-        Ok(thrown)
+        Ok(ThrownKill { kill: thrown, known })
+    }
+
+    /// Whether there is what a switch names; none where that can't be told.
+    async fn is_there(&self, actor: &Actor, kill: &Kill) -> Result<Option<bool>, AppError> {
+        let there = match kill.kind {
+            KillKind::Tool => match kill.target.parse() {
+                Ok(id) => self.registered(actor, &id).is_some(),
+                Err(_) => false,
+            },
+            KillKind::Principal => match kill.target.parse() {
+                Ok(id) => self.store().principal(&actor.tenant, &id).await?.is_some(),
+                Err(_) => false,
+            },
+            KillKind::Session => match kill.target.parse() {
+                Ok(id) => self.store().session(&actor.tenant, id).await?.is_some(),
+                Err(_) => false,
+            },
+            KillKind::Tenant => true,
+            KillKind::Connection => return Ok(None),
+        };
+        Ok(Some(there))
+    }
+
+    /// The id of the tool that goes by this name here, switched on or not: its own, or an old one.
+    fn registered(&self, actor: &Actor, name: &ToolName) -> Option<ToolName> {
+        let snapshot = self.snapshots.get(&actor.tenant)?;
+        let contracts = || snapshot.registry().iter().map(|entry| &entry.tool.contract);
+        let by_id = contracts().find(|contract| contract.id == *name);
+        let old = || contracts().find(|contract| contract.aliases.iter().any(|alias| alias.id == *name));
+        by_id.or_else(old).map(|contract| contract.id.clone())
     }
 
     /// Takes a switch back.
@@ -90,8 +132,7 @@ impl App {
             KillKind::Tool => {
                 let id: ToolName = target.parse().map_err(|cause| bad(&cause))?;
                 // By an old name the same tool is meant.
-                let catalog = self.runner.parts().tools.of(&actor.tenant);
-                Ok(catalog.get(&id).map_or(id, |tool| tool.contract.id.clone()).to_string())
+                Ok(self.registered(actor, &id).unwrap_or(id).to_string())
             }
             KillKind::Principal => {
                 target.parse::<PrincipalId>().map(|id| id.to_string()).map_err(|cause| bad(&cause))
@@ -146,7 +187,18 @@ fn concerned(kill: &Kill) -> Option<InvocationFilter> {
         KillKind::Tenant => running,
         KillKind::Tool => InvocationFilter { tool: Some(kill.target.parse().ok()?), ..running },
         // Calls by it and calls on its behalf.
-        KillKind::Principal => InvocationFilter { visible_to: Some(kill.target.parse().ok()?), ..running },
+        KillKind::Principal => {
+            let principal: PrincipalId = kill.target.parse().ok()?;
+            match principal.kind() {
+                // Also what is done for them.
+                PrincipalKind::User => {
+                    InvocationFilter { visible_to: Some(Acting { principal, subject: None }), ..running }
+                }
+                PrincipalKind::Agent | PrincipalKind::Service => {
+                    InvocationFilter { actor: Some(principal), ..running }
+                }
+            }
+        }
         KillKind::Session => InvocationFilter { session: Some(kill.target.parse().ok()?), ..running },
         // Which connection a running call uses is not kept with it: the switch stops the calls to come.
         KillKind::Connection => return None,

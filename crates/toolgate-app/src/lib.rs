@@ -1,5 +1,6 @@
 //! Use cases, one file each. Doors take in, call one of these, and show the result; the rules live below, in core.
 
+mod approval_rule;
 mod approve_invocation;
 mod assignment;
 mod attempts;
@@ -13,7 +14,9 @@ mod directory;
 mod entrance;
 mod error;
 mod explain;
+mod grant;
 mod identity;
+mod inbox;
 mod invite;
 mod invoke_tool;
 mod journey;
@@ -25,10 +28,13 @@ mod list_tools;
 mod manage;
 mod password;
 mod policy;
+mod policy_work;
 mod powers;
 mod principal;
 mod profile;
 mod read_invocation;
+mod reading;
+mod review;
 mod role;
 mod secret;
 mod session;
@@ -56,17 +62,21 @@ pub use connections::Connections;
 pub use directory::Records;
 pub use error::AppError;
 pub use explain::{ExplainRequest, ExplainStep, Explanation};
+pub use grant::{Remember, RememberArguments};
 pub use identity::{ConnectedProvider, IdentityFault};
+pub use inbox::Inbox;
 pub use invite::{Acceptance, Invitation};
 pub use invoke_tool::InvokeRequest;
 pub use journey::{Departure, Return};
 pub use key::{KeyEnd, NewKey};
+pub use kill::ThrownKill;
 pub use limits::Limits;
 pub use list_tools::source_of;
 pub use password::Password;
 pub use policy::{PolicyState, PolicyVersion};
 pub use principal::{NewPrincipal, PrincipalChange};
 pub use read_invocation::InvocationQuery;
+pub use review::Decision;
 pub use role::TenantRole;
 pub use secret::Secret;
 pub use set_up::{AdminKey, ToolSetUpError, set_up_admin, set_up_tools};
@@ -80,6 +90,7 @@ pub use try_policy::{PolicyTrial, TriedCall};
 
 use authenticate::KnownKeys;
 use entrance::Entrance;
+use policy_work::PolicyWork;
 
 /// The product behind its doors. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -88,13 +99,20 @@ pub struct App {
     snapshots: Arc<Snapshots>,
     known_keys: Arc<KnownKeys>,
     entrance: Arc<Entrance>,
+    policy_work: Arc<PolicyWork>,
 }
 
 impl App {
     /// The product around a runner and the snapshots it works with.
     #[must_use]
     pub fn new(runner: Runner, snapshots: Arc<Snapshots>) -> Self {
-        Self { runner, snapshots, known_keys: Arc::default(), entrance: Arc::default() }
+        Self {
+            runner,
+            snapshots,
+            known_keys: Arc::default(),
+            entrance: Arc::default(),
+            policy_work: Arc::default(),
+        }
     }
 
     /// The runner.

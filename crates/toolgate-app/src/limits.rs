@@ -7,10 +7,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use toolgate_core::error::CallError;
 use toolgate_core::id::{PrincipalId, TenantId, ToolName};
+use toolgate_core::limit::Overrun;
 use toolgate_core::port::gate::{Admission, Ask, LimitError, Limiter, Permit};
 use toolgate_core::port::store::{Store, StoreError};
 use toolgate_core::{Actor, Timestamp};
-use toolgate_policy::{Concern, Knocks, Meters, concerns, rate_used, take_places};
+use toolgate_policy::{Concern, Knocks, Meters, concerns, rate_used, strictest, take_places, within_budgets};
 
 use crate::snapshot::Snapshots;
 
@@ -81,16 +82,41 @@ impl Limiter for Limits {
         }
         self.learn_spending(&concerns, ask.now).await?;
         let tenant = &ask.actor.tenant;
-        let permit = match take_places(&self.meters, tenant, &concerns, ask.now) {
-            Ok(permit) => permit,
-            Err(answer) => return answer.map_err(LimitError::Used),
-        };
+        if let Err(answer) = within_budgets(&self.meters, &concerns, ask.now) {
+            return answer.map_err(LimitError::Used);
+        }
+        let permit = take_places(&self.meters, tenant, &concerns).map_err(LimitError::Used)?;
+        let mut used = Vec::new();
         for concern in &concerns {
             if let Err(wait) = self.take(tenant, concern).await? {
-                return rate_used(concern, wait).map_err(LimitError::Used);
+                used.push((concern, wait));
             }
         }
-        Ok(Admission::Granted(permit))
+        let Some(deciding) = strictest(used.iter().map(|(concern, _)| *concern)) else {
+            return Ok(Admission::Granted(permit));
+        };
+        // There is room when the last of them has some.
+        let wait = used.iter().map(|(_, wait)| *wait).max().unwrap_or_default();
+        rate_used(deciding, wait).map_err(LimitError::Used)
+    }
+
+    async fn admit_approved(&self, ask: &Ask<'_>, waived: Option<&str>) -> Result<Permit, LimitError> {
+        let mut concerns = self.concerns(ask);
+        concerns.retain(|concern| waived != Some(&*concern.rule));
+        if concerns.is_empty() {
+            return Ok(Permit::free());
+        }
+        // What asks when it is used up has been asked: a person let this call through.
+        for concern in &mut concerns {
+            if concern.on_overrun == Overrun::Ask {
+                concern.budget = None;
+            }
+        }
+        self.learn_spending(&concerns, ask.now).await?;
+        if let Err(Err(error)) = within_budgets(&self.meters, &concerns, ask.now) {
+            return Err(LimitError::Used(error));
+        }
+        take_places(&self.meters, &ask.actor.tenant, &concerns).map_err(LimitError::Used)
     }
 
     fn charge(&self, tenant: &TenantId, principal: &PrincipalId, tool: &ToolName, micros: i64) {

@@ -51,10 +51,19 @@ impl App {
 
     /// The same for a change in whatever tenant it names.
     pub(crate) async fn commit(&self, change: AdminChange) -> Result<(), AppError> {
+        self.committed(change).await.map(drop)
+    }
+
+    /// The same, and returns the tenant's new generation.
+    pub(crate) async fn committed(&self, change: AdminChange) -> Result<u64, AppError> {
         let tenant = change.tenant.clone();
-        self.store().change(change).await?;
-        self.snapshots.reload(&tenant).await?;
-        Ok(())
+        let generation = self.store().change(change).await?;
+        // It is made and can't be taken back: to call it failed would lose what its answer holds, a key's secret above
+        // all. The refresh brings it into force, or lets nobody in.
+        if let Err(cause) = self.snapshots.reload(&tenant).await {
+            tracing::error!(%tenant, error = %cause, "a change is made and not yet in force here");
+        }
+        Ok(generation)
     }
 
     /// One document of the caller's tenant.

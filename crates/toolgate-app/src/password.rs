@@ -176,7 +176,7 @@ fn broken(what: &'static str) -> AppError {
 }
 
 impl App {
-    /// Changes the caller's own password and ends all their other sign-ins.
+    /// Changes the caller's own password, and ends all their other sign-ins and every link to choose another.
     ///
     /// # Errors
     /// When the current one is wrong, the new one is not acceptable, or the caller came with a key.
@@ -199,6 +199,7 @@ impl App {
         self.entrance.logins.give_back(&bucket);
         let hash = self.entrance.hasher.hash(new).await?;
         self.keep_password(&actor.tenant, &actor.principal, hash, "changed", vec![]).await?;
+        self.void_invitations(&actor.tenant, &actor.principal).await?;
         self.end_all_sign_ins(&actor.tenant, &actor.principal, EndSignIns::AllBut(id)).await
     }
 

@@ -1,6 +1,7 @@
 //! A tenant's policies: one text, checked when it is saved, with every version kept.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use toolgate_core::document::{Area, DocumentKind, Expect};
 use toolgate_core::id::PrincipalId;
 use toolgate_core::json::{digest, to_hex};
 use toolgate_core::{Actor, JsonText, Timestamp};
-use toolgate_policy::cedar::{Checked, Policies, PolicyProblem};
+use toolgate_policy::cedar::{Checked, Known, Policies, PolicyProblem};
 
 use crate::{App, AppError};
 
@@ -17,6 +18,8 @@ use crate::{App, AppError};
 const NAME: &str = "main";
 /// The longest note on a version.
 const NOTE: usize = 500;
+/// How long two texts are compared for the shortest difference.
+const DIFF_TIME: Duration = Duration::from_millis(500);
 
 /// The document as it is kept.
 #[derive(Debug, Serialize, Deserialize)]
@@ -89,9 +92,10 @@ impl App {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn validate_policy(&self, actor: &Actor, text: &str) -> Result<Vec<PolicyProblem>, AppError> {
+    pub async fn validate_policy(&self, actor: &Actor, text: &str) -> Result<Vec<PolicyProblem>, AppError> {
         self.require(actor, Area::Policies)?;
-        Ok(self.checked(actor, text)?.warnings)
+        let check = self.check(actor, text);
+        self.policy_work.run(move || Ok(check()?.warnings)).await?
     }
 
     /// Saves a text and brings it into force. `seen` is the version it was made from: another one in the meantime is a
@@ -110,9 +114,14 @@ impl App {
         if note.chars().count() > NOTE || note.chars().any(char::is_control) {
             return Err(AppError::invalid(format!("a note has at most {NOTE} characters on one line")));
         }
-        let checked = self.checked(actor, text)?;
-        let (policies, warnings) = (checked.policies.len(), checked.warnings);
-        self.keep_the_door_open(actor, checked.policies)?;
+        let (check, keeps_open) = (self.check(actor, text), self.keep_the_door_open(actor)?);
+        let checked = self.policy_work.run(move || {
+            let checked = check()?;
+            let (policies, warnings) = (checked.policies.len(), checked.warnings);
+            keeps_open(checked.policies)?;
+            Ok::<_, AppError>((policies, warnings))
+        });
+        let (policies, warnings) = checked.await??;
         let expect = match seen {
             None => Expect::Anything,
             Some(0) => Expect::Absent,
@@ -197,35 +206,59 @@ impl App {
             }
             None => (self.read_policy(actor).await?.text, "in force".to_owned()),
         };
-        let diff = similar::TextDiff::from_lines(&before, &after);
-        Ok(diff.unified_diff().context_radius(3).header(&format!("version {from}"), &name).to_string())
-    }
-
-    /// Strictly validates a text against our schema and the schemas of the tenant's tools.
-    pub(crate) fn checked(&self, actor: &Actor, text: &str) -> Result<Checked, AppError> {
-        let catalog = self.runner.parts().tools.of(&actor.tenant);
-        let input_schema_of = |id: &str| -> Option<Value> {
-            let tool = catalog.get(&id.parse().ok()?)?;
-            Some(tool.contract.input_schema.clone())
+        let diff = move || {
+            // Past its time it is coarser: correct, but longer than it need be.
+            let diff = similar::TextDiff::configure().timeout(DIFF_TIME).diff_lines(&before, &after);
+            diff.unified_diff().context_radius(3).header(&format!("version {from}"), &name).to_string()
         };
-        Policies::check(text, &input_schema_of).map_err(AppError::Policy)
+        self.policy_work.run(diff).await
     }
 
-    /// Refuses a text under which whoever saves it could not save another.
-    fn keep_the_door_open(&self, actor: &Actor, draft: Policies) -> Result<(), AppError> {
+    /// Strictly validates a text against our schema and the schemas of the tenant's tools, when it is called.
+    pub(crate) fn check(
+        &self,
+        actor: &Actor,
+        text: &str,
+    ) -> impl FnOnce() -> Result<Checked, AppError> + Send + 'static {
+        let (catalog, text) = (self.runner.parts().tools.of(&actor.tenant), text.to_owned());
+        let snapshot = self.snapshots.get(&actor.tenant);
+        move || {
+            let input_schema_of = |id: &str| -> Option<Value> {
+                let tool = catalog.get(&id.parse().ok()?)?;
+                Some(tool.contract.input_schema.clone())
+            };
+            let role = |name: &str| snapshot.as_ref().is_none_or(|tenant| tenant.role(name).is_some());
+            let toolset = |name: &str| {
+                let there =
+                    |name| snapshot.as_ref().is_none_or(|tenant| tenant.gate.toolset(&name).is_some());
+                name.parse().is_ok_and(there)
+            };
+            let known = Known { input_schema_of: &input_schema_of, role: &role, toolset: &toolset };
+            Policies::check_for(&text, &known).map_err(AppError::Policy)
+        }
+    }
+
+    /// Refuses a text under which whoever saves it could not save another, when it is called.
+    fn keep_the_door_open(
+        &self,
+        actor: &Actor,
+    ) -> Result<impl FnOnce(Policies) -> Result<(), AppError> + Send + 'static, AppError> {
         let Some(snapshot) = self.snapshots.get(&actor.tenant) else {
             return Err(AppError::NotFound { what: "tenant" });
         };
-        let draft = snapshot.gate.with_policies(&snapshot.catalog, Arc::new(draft));
-        let decision = draft.decide_manage(actor, Area::Policies, self.now());
-        if decision.verdict.permits() {
-            return Ok(());
-        }
-        Err(AppError::invalid(format!(
-            "under this text `{}` could no longer manage policies (`{}`)",
-            actor.principal, decision.rule
-        ))
-        .with_hint("keep a permit for `manage` on `Toolgate::Area::\"policies\"` that matches you"))
+        let (actor, now) = (actor.clone(), self.now());
+        Ok(move |draft| {
+            let draft = snapshot.gate.with_policies(&snapshot.catalog, Arc::new(draft));
+            let decision = draft.decide_manage(&actor, Area::Policies, now);
+            if decision.verdict.permits() {
+                return Ok(());
+            }
+            Err(AppError::invalid(format!(
+                "under this text `{}` could no longer manage policies (`{}`)",
+                actor.principal, decision.rule
+            ))
+            .with_hint("keep a permit for `manage` on `Toolgate::Area::\"policies\"` that matches you"))
+        })
     }
 }
 

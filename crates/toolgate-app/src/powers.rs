@@ -1,14 +1,16 @@
 //! Nobody gives what they do not have: whether a caller holds all that it would hand to another.
 //!
-//! What a principal can do comes from three places: its access rules, its roles (policies speak of them), and what
-//! policy lets it manage. Each is compared on its own, and a narrowed credential counts for no more than it can do.
+//! What a principal can do comes from four places: its access rules, its roles (policies speak of them), what policy
+//! lets it manage, and what policies give to it alone, by its id or name. The first three are compared, each on its
+//! own, and a narrowed credential counts for no more than it can do. The last can't be compared, so only a whole
+//! administrator hands out a principal that policies can tell from others.
 
 use std::sync::Arc;
 
 use toolgate_core::actor::{AccessRules, Actor, Credential};
 use toolgate_core::administration::Write;
 use toolgate_core::document::{Area, Expect};
-use toolgate_core::id::{Slug, TenantId};
+use toolgate_core::id::{PrincipalId, Slug, TenantId};
 use toolgate_core::principal::Principal;
 use toolgate_core::scope::Scopes;
 
@@ -86,6 +88,21 @@ impl App {
 /// Whether the caller is an administrator with nothing narrowed, acting for nobody else.
 fn is_whole(actor: &Actor) -> bool {
     actor.is_admin() && actor.subject.is_none()
+}
+
+/// Refuses whoever is not a whole administrator where policies can tell this principal from others: what they give to
+/// it alone is in none of its rules and roles. Oneself is no gift.
+pub(crate) fn is_like_others(
+    actor: &Actor,
+    snapshot: &Snapshot,
+    principal: &PrincipalId,
+) -> Result<(), AppError> {
+    if is_whole(actor) || *principal == actor.principal || !snapshot.names(principal) {
+        return Ok(());
+    }
+    Err(beyond(format!(
+        "policies can tell `{principal}` from others, so it may be able to do what you can't"
+    )))
 }
 
 /// Refuses unless the caller holds this access rule itself, and so does the person it works for.

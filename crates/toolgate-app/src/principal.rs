@@ -11,7 +11,7 @@ use toolgate_core::scope::{Scopes, is_rule};
 use toolgate_core::{AccessRules, Actor};
 
 use crate::bounds::{self, MAX_LIST};
-use crate::powers::{holds_role, holds_rule, nothing_changed_since};
+use crate::powers::{holds_role, holds_rule, is_like_others, nothing_changed_since};
 use crate::snapshot::Snapshot;
 use crate::{App, AppError};
 
@@ -102,6 +102,7 @@ impl App {
             let snapshot = self.as_it_stands(actor).await?;
             known_roles(&snapshot, &principal.roles)?;
             self.holds_as_much(actor, &snapshot, &principal, &Scopes::default())?;
+            is_like_others(actor, &snapshot, &principal.id)?;
             if self.store().principal(&actor.tenant, &principal.id).await?.is_some() {
                 return Err(taken());
             }
@@ -170,6 +171,9 @@ impl App {
         } else {
             self.holds_as_much(actor, snapshot, before, &Scopes::default())?;
             self.holds_as_much(actor, snapshot, after, &Scopes::default())?;
+            if gives(before, after) {
+                is_like_others(actor, snapshot, &before.id)?;
+            }
         }
         let administers = |principal: &Principal| {
             !principal.disabled && snapshot.rules(principal).iter().any(|rule| rule == "*")
@@ -222,6 +226,14 @@ fn changed(principal: Principal, wanted: PrincipalChange) -> Result<Principal, A
         disabled: wanted.disabled.unwrap_or(principal.disabled),
         ..principal
     })
+}
+
+/// Whether a change could give something. Another title gives nothing, and switching off only takes.
+fn gives(before: &Principal, after: &Principal) -> bool {
+    before.roles != after.roles
+        || before.rules != after.rules
+        || before.acts_for != after.acts_for
+        || (before.disabled && !after.disabled)
 }
 
 fn check_shape(principal: &Principal) -> Result<(), AppError> {

@@ -22,6 +22,7 @@ impl App {
             id: SessionId::generate(),
             tenant: actor.tenant.clone(),
             owner: actor.principal.clone(),
+            subject: actor.subject_id().cloned(),
             labels,
             created_at: self.runner.parts().clock.now(),
         };
@@ -37,7 +38,7 @@ impl App {
         let found = self.store().session(&actor.tenant, id).await?;
         found
             .filter(|session| {
-                actor.may_see(&session.tenant, &session.owner, None)
+                actor.may_see(&session.tenant, &session.owner, session.subject.as_ref())
                     || (session.tenant == actor.tenant && self.require(actor, Area::Audit).is_ok())
             })
             .ok_or(AppError::NotFound { what: "session" })

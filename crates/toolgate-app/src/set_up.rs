@@ -70,6 +70,7 @@ pub async fn set_up_admin(
         expires_at: None,
         revoked_at: None,
         last_used_at: None,
+        replaces: None,
     };
     let summary = serde_json::json!({ "action": "server.set_up", "principal": admin, "key": key.id });
     let writes = vec![

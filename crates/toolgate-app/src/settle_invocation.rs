@@ -25,7 +25,7 @@ impl App {
         if actor.principal.kind() != PrincipalKind::User {
             return Err(AppError::forbidden("only a person may settle a call"));
         }
-        self.require_say(actor, &invocation)?;
+        self.require_say(actor, &invocation).await?;
         if invocation.status != Status::InDoubt {
             return Err(AppError::Conflict {
                 message: format!(

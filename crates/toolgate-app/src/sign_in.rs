@@ -65,7 +65,8 @@ impl App {
         password: Password,
         arrival: &Arrival,
     ) -> Result<SignedIn, AppError> {
-        let (by_login, by_address) = (login_bucket(tenant, login), address_bucket(arrival.peer));
+        // Two ways to say a login must not be two measures of how often it may be guessed at.
+        let (by_login, by_address) = (login_bucket(tenant, bare(login)), address_bucket(arrival.peer));
         self.entrance.addresses.take(&by_address)?;
         // Refused here, the login has not cost the address a failure.
         if let Err(too_many) = self.entrance.logins.take(&by_login) {
@@ -148,7 +149,12 @@ impl App {
 
 /// The user a login names.
 pub(crate) fn user_id(login: &str) -> Option<PrincipalId> {
-    format!("user:{login}").parse().ok()
+    format!("user:{}", bare(login)).parse().ok()
+}
+
+/// A login as it is meant by whoever gives the whole id.
+fn bare(login: &str) -> &str {
+    login.strip_prefix("user:").unwrap_or(login)
 }
 
 /// When a sign-in used at `now` ends.

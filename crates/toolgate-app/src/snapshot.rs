@@ -1,44 +1,44 @@
 //! What is in force in each tenant, in memory: tools, policies and everything else its managers decided.
 //!
-//! A snapshot is never changed. It is made anew when the tenant's generation, or the default tenant's, has moved on:
-//! at once on the node that made the change, within a poll on the others.
+//! A snapshot is never changed. It is made anew when the tenant's generation, or the default tenant's word on tools, has
+//! moved on: at once on the node that made the change, within a poll on the others. A tenant that moved on and can't be
+//! read does not hold up the others, and does not go on under rules that may be gone.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use serde::de::DeserializeOwned;
-use toolgate_core::document::{Document, DocumentKind};
-use toolgate_core::id::{Slug, TenantId};
+use tokio::time::Instant;
+use toolgate_core::id::{PrincipalId, TenantId};
 use toolgate_core::limit::Limit;
 use toolgate_core::port::store::{Store, StoreError};
-use toolgate_core::role::{BUILT_IN, Role};
 use toolgate_core::tenant::Tenant;
 use toolgate_core::tool_setting::{Enablement, ToolSetting};
 use toolgate_core::{BoundTool, Catalog};
+use toolgate_policy::TenantGate;
 use toolgate_policy::cedar::Policies;
-use toolgate_policy::{Alarm, BoundProfile, TenantGate, TenantRules};
 
-use crate::policy::PolicyDocument;
+use crate::reading::{Reading, ToolSettings, tool_settings};
 
-/// What keeps a tenant manageable whose saved policies can no longer be read: nobody calls, administrators manage.
-const EMERGENCY: &str = r#"@id("the saved policies can't be read")
-permit (principal, action == Toolgate::Action::"manage", resource) when { principal.rules.contains("*") };"#;
+/// How long a tenant that moved on may be unreadable before nobody of it gets in.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One tenant as it stands.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The tenant, with the generation this was made from.
     pub(crate) tenant: Tenant,
-    default_generation: u64,
+    /// The default tenant's word on tools that this was made with.
+    pub(crate) for_all: Arc<ToolSettings>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) gate: TenantGate,
     pub(crate) limits: Vec<(String, Limit)>,
-    roles: HashMap<String, Vec<String>>,
-    registry: Vec<RegistryEntry>,
-    policy_revision: u64,
-    policies: Arc<Policies>,
+    pub(crate) roles: HashMap<String, Vec<String>>,
+    pub(crate) registry: Vec<RegistryEntry>,
+    pub(crate) policy_revision: u64,
+    pub(crate) policies: Arc<Policies>,
 }
 
 /// A tool of the server as it stands in a tenant, switched on or not.
@@ -60,10 +60,23 @@ impl Snapshot {
         self.roles.get(name).map(Vec::as_slice)
     }
 
+    /// Whether the policies can tell this principal from others by more than roles and rules.
+    pub(crate) fn names(&self, principal: &PrincipalId) -> bool {
+        self.policies.names_principal(principal)
+    }
+
     /// Every tool of the server that the tenant may have, on or off.
     pub(crate) fn registry(&self) -> &[RegistryEntry] {
         &self.registry
     }
+}
+
+/// The default tenant's word on tools, which holds for all tenants.
+#[derive(Debug)]
+struct ForAll {
+    /// The default tenant's generation that this was read under.
+    generation: u64,
+    settings: Arc<ToolSettings>,
 }
 
 /// The snapshots of all tenants that were asked for.
@@ -75,7 +88,9 @@ pub struct Snapshots {
     default_text: String,
     loaded: ArcSwap<HashMap<TenantId, Arc<Snapshot>>>,
     /// One at a time, so that an older reading never takes the place of a newer one.
-    loading: tokio::sync::Mutex<()>,
+    loading: tokio::sync::Mutex<Option<ForAll>>,
+    /// Since when a tenant in `loaded` can't be read any more.
+    failing: Mutex<HashMap<TenantId, Instant>>,
     nothing: Arc<Catalog>,
     moves: AtomicU64,
 }
@@ -106,6 +121,7 @@ impl Snapshots {
             default_text,
             loaded: ArcSwap::default(),
             loading: tokio::sync::Mutex::default(),
+            failing: Mutex::default(),
             nothing: Arc::default(),
             moves: AtomicU64::new(0),
         })
@@ -135,34 +151,34 @@ impl Snapshots {
         if let Some(known) = self.get(tenant) {
             return Ok(Some(known));
         }
-        let _turn = self.loading.lock().await;
+        let mut word = self.loading.lock().await;
         match self.get(tenant) {
             Some(known) => Ok(Some(known)),
-            None => self.read(tenant).await,
+            None => self.read(&mut word, tenant).await,
         }
     }
 
-    /// Reads a tenant again, after a change. A change of the default tenant concerns all.
+    /// Reads a tenant again, after a change. What the default tenant says of tools concerns all.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// When the tenant can't be read. Others that can't are left to [`Snapshots::refresh`].
     pub async fn reload(&self, tenant: &TenantId) -> Result<(), StoreError> {
-        let _turn = self.loading.lock().await;
-        self.read(tenant).await?;
+        let mut word = self.loading.lock().await;
+        self.read(&mut word, tenant).await?;
         if *tenant == TenantId::default_tenant() {
-            for other in self.tenants() {
-                if other != *tenant {
-                    self.read(&other).await?;
-                }
+            for other in self.heard_otherwise(&word) {
+                // It was said and counted; the next refresh tries again.
+                let _ = self.read(&mut word, &other).await;
             }
         }
         Ok(())
     }
 
-    /// Reads again what has moved on since it was read. Returns how many tenants had.
+    /// Reads again what has moved on since it was read. Returns how many tenants had. One that can't be read does not
+    /// hold up the others; if it stays so, nobody of it gets in until it can be read.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// When the store can't say what has moved on, or what holds for all tenants can't be read for too long.
     pub async fn refresh(&self) -> Result<usize, StoreError> {
         let mut asked = self.tenants();
         if asked.is_empty() {
@@ -173,16 +189,29 @@ impl Snapshots {
             asked.push(default.clone());
         }
         let now: HashMap<_, _> = self.store.generations(&asked).await?.into_iter().collect();
-        let default_generation = now.get(&default).copied().unwrap_or_default();
-        let stale = |snapshot: &Snapshot| {
-            now.get(&snapshot.tenant.id) != Some(&snapshot.tenant.generation)
-                || snapshot.default_generation != default_generation
-        };
-        let stale: Vec<TenantId> =
-            self.loaded.load().values().filter(|s| stale(s)).map(|s| s.tenant.id.clone()).collect();
+        let mut stale = self.moved(&now);
+        {
+            let mut word = self.loading.lock().await;
+            let generation = now.get(&default).copied().unwrap_or_default();
+            if word.as_ref().is_none_or(|word| word.generation != generation)
+                && let Err(cause) = self.hear(&mut word).await
+                && self.failed(&default, &cause) >= PATIENCE
+            {
+                // A tool that was switched off for all must not go on because nobody can read so.
+                *word = None;
+                asked.iter().for_each(|tenant| self.take_out(tenant));
+                return Err(cause);
+            }
+            stale.extend(self.heard_otherwise(&word));
+        }
+        stale.sort();
+        stale.dedup();
         for tenant in &stale {
-            let _turn = self.loading.lock().await;
-            self.read(tenant).await?;
+            let mut word = self.loading.lock().await;
+            let read = self.read(&mut word, tenant).await;
+            if read.is_err() && self.failing_for(tenant) >= PATIENCE {
+                self.take_out(tenant);
+            }
         }
         Ok(stale.len())
     }
@@ -191,20 +220,76 @@ impl Snapshots {
         self.loaded.load().keys().cloned().collect()
     }
 
-    /// Reads a tenant and puts it in force. Only under the `loading` lock.
-    async fn read(&self, tenant: &TenantId) -> Result<Option<Arc<Snapshot>>, StoreError> {
-        // Generations first: what is written in between is newer than they say, and so is read again.
+    /// The tenants whose generation is not the one they were read under.
+    fn moved(&self, now: &HashMap<TenantId, u64>) -> Vec<TenantId> {
+        let loaded = self.loaded.load();
+        let moved = loaded.values().filter(|s| now.get(&s.tenant.id) != Some(&s.tenant.generation));
+        moved.map(|snapshot| snapshot.tenant.id.clone()).collect()
+    }
+
+    /// The tenants that were made with another word on tools than this. Most changes in the default tenant leave it as
+    /// it is, and then concern nobody else.
+    fn heard_otherwise(&self, word: &Option<ForAll>) -> Vec<TenantId> {
+        let Some(word) = word else { return Vec::new() };
+        let loaded = self.loaded.load();
+        let otherwise = loaded.values().filter(|s| !Arc::ptr_eq(&s.for_all, &word.settings));
+        otherwise.map(|snapshot| snapshot.tenant.id.clone()).collect()
+    }
+
+    /// Brings the default tenant's word on tools up to date. Only what it says otherwise takes the place of what was.
+    async fn hear(&self, word: &mut Option<ForAll>) -> Result<(), StoreError> {
         let default = TenantId::default_tenant();
-        let default_generation = self.store.tenant(&default).await?.map_or(0, |row| row.generation);
-        let found = self.store.tenant(tenant).await?;
-        let Some(row) = found else {
+        // Generations first: what is written in between is newer than they say, and so is read again.
+        let generation = self.store.tenant(&default).await?.map_or(0, |row| row.generation);
+        if word.as_ref().is_some_and(|word| word.generation == generation) {
+            return Ok(());
+        }
+        let settings = tool_settings(&default, &self.store.documents(&default).await?);
+        let same = word.take().map(|word| word.settings).filter(|before| **before == settings);
+        *word = Some(ForAll { generation, settings: same.unwrap_or_else(|| Arc::new(settings)) });
+        self.readable(&default);
+        Ok(())
+    }
+
+    /// Reads a tenant and puts it in force, if it moved on. What fails is said and counted.
+    async fn read(
+        &self,
+        word: &mut Option<ForAll>,
+        tenant: &TenantId,
+    ) -> Result<Option<Arc<Snapshot>>, StoreError> {
+        let read = self.try_to_read(word, tenant).await;
+        match &read {
+            Ok(_) => self.readable(tenant),
+            Err(cause) => {
+                self.failed(tenant, cause);
+            }
+        }
+        read
+    }
+
+    async fn try_to_read(
+        &self,
+        word: &mut Option<ForAll>,
+        tenant: &TenantId,
+    ) -> Result<Option<Arc<Snapshot>>, StoreError> {
+        let heard = self.hear(word).await;
+        let for_all = match (heard, word) {
+            (_, Some(word)) => Arc::clone(&word.settings),
+            (Err(cause), None) => return Err(cause),
+            (Ok(()), None) => Arc::default(),
+        };
+        let Some(row) = self.store.tenant(tenant).await? else {
             self.put(tenant, None);
             return Ok(None);
         };
-        let documents = self.store.documents(tenant).await?;
-        let for_all =
-            if *tenant == default { documents.clone() } else { self.store.documents(&default).await? };
         let before = self.get(tenant);
+        if let Some(known) = &before
+            && known.tenant == row
+            && Arc::ptr_eq(&known.for_all, &for_all)
+        {
+            return Ok(before);
+        }
+        let documents = self.store.documents(tenant).await?;
         let work = Reading {
             tools: self.tools.clone(),
             today: self.today.clone(),
@@ -212,10 +297,9 @@ impl Snapshots {
             before,
         };
         // Compiling thousands of tools takes a while; the callers of other tenants should not wait for it.
-        let snapshot =
-            tokio::task::spawn_blocking(move || work.compile(row, default_generation, &documents, &for_all))
-                .await
-                .map_err(StoreError::unavailable)?;
+        let snapshot = tokio::task::spawn_blocking(move || work.compile(row, for_all, &documents))
+            .await
+            .map_err(StoreError::unavailable)?;
         let snapshot = Arc::new(snapshot);
         self.put(tenant, Some(Arc::clone(&snapshot)));
         Ok(Some(snapshot))
@@ -226,6 +310,7 @@ impl Snapshots {
         self.moves.load(Ordering::Acquire)
     }
 
+    /// Only under the `loading` lock.
     fn put(&self, tenant: &TenantId, snapshot: Option<Arc<Snapshot>>) {
         let mut all = HashMap::clone(&self.loaded.load());
         match snapshot {
@@ -235,145 +320,37 @@ impl Snapshots {
         self.moves.fetch_add(1, Ordering::AcqRel);
         self.loaded.store(Arc::new(all));
     }
-}
 
-/// What a snapshot is made from, beside what was read.
-struct Reading {
-    tools: Vec<Arc<BoundTool>>,
-    today: String,
-    default_policies: Arc<Policies>,
-    before: Option<Arc<Snapshot>>,
-}
-
-impl Reading {
-    fn compile(
-        self,
-        tenant: Tenant,
-        default_generation: u64,
-        documents: &[Document],
-        for_all: &[Document],
-    ) -> Snapshot {
-        let own: HashMap<String, ToolSetting> = parsed(documents, DocumentKind::Tool).collect();
-        // In the default tenant its own rows are the rows for all.
-        let all: HashMap<String, ToolSetting> = parsed(for_all, DocumentKind::Tool).collect();
-        let is_default = tenant.id == TenantId::default_tenant();
-        let mut registry = Vec::with_capacity(self.tools.len());
-        for tool in &self.tools {
-            let id = tool.contract.id.as_str();
-            let tenant_row = own.get(id).filter(|_| !is_default).cloned();
-            let default_row = all.get(id).cloned();
-            let enabled = |row: &Option<ToolSetting>| row.as_ref().and_then(|row| row.enabled);
-            let enablement = Enablement::resolve(
-                tool.offered_to(&tenant.id),
-                tool.contract.opt_in,
-                enabled(&tenant_row),
-                enabled(&default_row),
-            );
-            let asks = [&tenant_row, &default_row].into_iter().flatten().any(|row| row.approval.is_some());
-            let tool =
-                if asks && !tool.requires_approval { Arc::new(tool.asking()) } else { Arc::clone(tool) };
-            if enablement != Enablement::NotForTenant {
-                registry.push(RegistryEntry { tool, enablement, tenant_row, default_row });
-            }
-        }
-        let on =
-            registry.iter().filter(|entry| entry.enablement.is_on()).map(|entry| Arc::clone(&entry.tool));
-        // A part of tools that fit together fits together.
-        let catalog = Arc::new(Catalog::of(on, &self.today).unwrap_or_default());
-        let (policies, policy_revision) = self.policies(&tenant.id, documents);
-        let rules = TenantRules {
-            toolsets: named(documents, DocumentKind::Toolset).collect(),
-            profiles: named(documents, DocumentKind::Profile)
-                .map(|(name, profile)| (name, bound(profile)))
-                .collect(),
-            assignments: parsed(documents, DocumentKind::Assignment)
-                .map(|(_, assignment)| assignment)
-                .collect(),
-            kills: parsed(documents, DocumentKind::Kill).map(|(_, kill)| kill).collect(),
-        };
-        Snapshot {
-            gate: TenantGate::new(&catalog, Arc::clone(&policies), rules, alarm(&tenant.id)),
-            limits: parsed(documents, DocumentKind::Limit).collect(),
-            roles: roles(documents),
-            catalog,
-            registry,
-            policy_revision,
-            policies,
-            default_generation,
-            tenant,
+    /// Nobody of this tenant gets in until it can be read: each who comes has it tried again.
+    fn take_out(&self, tenant: &TenantId) {
+        self.readable(tenant);
+        if self.get(tenant).is_some() {
+            tracing::error!(%tenant, "ALERT: a tenant moved on and can't be read; nobody of it gets in");
+            self.put(tenant, None);
         }
     }
 
-    fn policies(&self, tenant: &TenantId, documents: &[Document]) -> (Arc<Policies>, u64) {
-        let saved = documents.iter().find(|document| document.kind == DocumentKind::Policy);
-        let Some(saved) = saved else { return (Arc::clone(&self.default_policies), 0) };
-        if let Some(before) = self.before.as_ref().filter(|before| before.policy_revision == saved.revision) {
-            return (Arc::clone(&before.policies), saved.revision);
+    /// Says and counts that a tenant can't be read, and returns for how long that has been so.
+    fn failed(&self, tenant: &TenantId, cause: &StoreError) -> Duration {
+        metrics::counter!("toolgate_snapshot_failures_total", "tenant" => tenant.to_string()).increment(1);
+        let source = std::error::Error::source(cause).map(ToString::to_string);
+        tracing::error!(%tenant, error = %cause, source, "a tenant can't be read");
+        // Who is not in has nothing to be taken out of.
+        if self.get(tenant).is_some() || *tenant == TenantId::default_tenant() {
+            self.failures().entry(tenant.clone()).or_insert_with(Instant::now);
         }
-        let text = serde_json::from_str::<PolicyDocument>(saved.body.as_str()).map(|document| document.text);
-        let loaded = text.ok().and_then(|text| Policies::load(&text).ok());
-        let policies = loaded.unwrap_or_else(|| {
-            alarm(tenant)("the saved policies", "they can't be read; nobody may call anything");
-            Policies::load(EMERGENCY).unwrap_or_default()
-        });
-        (Arc::new(policies), saved.revision)
+        self.failing_for(tenant)
     }
-}
 
-/// Documents of one kind that can be read; one that can't is left out and said.
-fn parsed<T: DeserializeOwned>(
-    documents: &[Document],
-    kind: DocumentKind,
-) -> impl Iterator<Item = (String, T)> {
-    documents.iter().filter(move |document| document.kind == kind).filter_map(|document| {
-        match serde_json::from_str(document.body.as_str()) {
-            Ok(body) => Some((document.name.clone(), body)),
-            Err(cause) => {
-                tracing::error!(kind = document.kind.as_str(), name = document.name, error = %cause,
-                    "a document can't be read and is left out");
-                None
-            }
-        }
-    })
-}
-
-fn named<T: DeserializeOwned>(documents: &[Document], kind: DocumentKind) -> impl Iterator<Item = (Slug, T)> {
-    parsed(documents, kind).filter_map(|(name, body)| Some((name.parse().ok()?, body)))
-}
-
-fn bound(profile: toolgate_core::profile::Profile) -> BoundProfile {
-    let arguments = profile.arguments.as_ref().map(|schema| {
-        toolgate_schema::compile(schema, toolgate_schema::Role::Input).unwrap_or_else(|_| never_fits())
-    });
-    BoundProfile { profile, arguments }
-}
-
-/// Bounds that can no longer be compiled let nothing through.
-fn never_fits() -> Arc<dyn toolgate_core::port::validator::Validator> {
-    struct Never;
-    impl toolgate_core::port::validator::Validator for Never {
-        fn validate(
-            &self,
-            _: &serde_json::Value,
-        ) -> Result<(), Vec<toolgate_core::port::validator::Violation>> {
-            Err(Vec::new())
-        }
+    fn failing_for(&self, tenant: &TenantId) -> Duration {
+        self.failures().get(tenant).map_or(Duration::ZERO, Instant::elapsed)
     }
-    Arc::new(Never)
-}
 
-fn roles(documents: &[Document]) -> HashMap<String, Vec<String>> {
-    let built_in = BUILT_IN
-        .iter()
-        .map(|(name, _, rules)| ((*name).to_owned(), rules.iter().map(|&rule| rule.to_owned()).collect()));
-    let own = parsed::<Role>(documents, DocumentKind::Role).map(|(name, role)| (name, role.rules));
-    built_in.chain(own).collect()
-}
+    fn readable(&self, tenant: &TenantId) {
+        self.failures().remove(tenant);
+    }
 
-fn alarm(tenant: &TenantId) -> Alarm {
-    let tenant = tenant.clone();
-    Arc::new(move |rule, fault| {
-        metrics::counter!("toolgate_policy_faults_total", "tenant" => tenant.to_string()).increment(1);
-        tracing::error!(%tenant, rule, fault, "ALERT: a policy could not be evaluated, which denies");
-    })
+    fn failures(&self) -> std::sync::MutexGuard<'_, HashMap<TenantId, Instant>> {
+        self.failing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -3,12 +3,12 @@
 use serde_json::json;
 use toolgate_core::administration::{AdminChange, Write};
 use toolgate_core::document::{Area, Expect};
-use toolgate_core::id::{ApiKeyId, PrincipalId, Slug, TenantId};
+use toolgate_core::id::{ApiKeyId, PrincipalId, TenantId};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::principal::{ApiKey, Principal};
 use toolgate_core::scope::Scopes;
 use toolgate_core::tenant::Tenant;
-use toolgate_core::{AccessRules, Actor};
+use toolgate_core::{AccessRules, Actor, Timestamp};
 
 use crate::authenticate::{ApiKeySecret, hash_key};
 use crate::{App, AppError, bounds};
@@ -65,50 +65,72 @@ impl App {
         self.runs_the_server(actor)?;
         let title = bounds::title(title.unwrap_or(id.as_str()))?;
         let now = self.now();
-        let admin: PrincipalId = "user:admin".parse().map_err(impossible)?;
-        let role: Slug = "admin".parse().map_err(impossible)?;
-        let secret = ApiKeySecret::generate().map_err(|_| impossible("no randomness"))?;
-        let principal = Principal {
-            tenant: id.clone(),
-            id: admin.clone(),
-            title: "Administrator".to_owned(),
-            rules: AccessRules::default(),
-            roles: vec![role],
-            acts_for: Vec::new(),
-            disabled: false,
-            created_at: now,
-        };
-        let key = ApiKey {
-            id: ApiKeyId::generate(),
-            tenant: id.clone(),
-            principal: admin.clone(),
-            subject: None,
-            hash: hash_key(secret.reveal()),
-            label: "first administrator".to_owned(),
-            scopes: Scopes::default(),
-            created_by: actor.principal.clone(),
-            created_at: now,
-            expires_at: None,
-            revoked_at: None,
-            last_used_at: None,
-        };
+        let principal = administrator(&id, now)?;
+        let (key, secret) = key_for(&principal, "first administrator", &actor.principal, now)?;
         let summary = json!({
             "action": "tenant.created", "tenant": id, "title": title, "by_tenant": actor.tenant,
-            "principal": admin, "key": key.id,
+            "principal": principal.id, "key": key.id,
         });
         let writes = vec![
-            Write::PutTenant { title, disabled: false, expect: Expect::Absent },
+            Write::PutTenant { title: title.clone(), disabled: false, expect: Expect::Absent },
             Write::PutPrincipal { principal: Box::new(principal), expect: Expect::Absent },
             Write::PutKey(Box::new(key)),
         ];
         let change = AdminChange::new(id.clone(), actor.principal.clone(), now, &summary, writes);
-        self.commit(change).await.map_err(|cause| match cause {
+        let generation = self.committed(change).await.map_err(|cause| match cause {
             AppError::Conflict { .. } => {
                 AppError::Conflict { message: format!("there is a tenant `{id}` already") }
             }
             other => other,
         })?;
-        Ok((self.store().tenant(&id).await?.ok_or_else(unknown)?, secret))
+        // Not read again: what could go wrong there would lose the key.
+        Ok((Tenant { id, title, disabled: false, generation, created_at: now }, secret))
+    }
+
+    /// Lets a tenant in again whose keys are lost: a fresh key for its `user:admin`, who is switched on and made an
+    /// administrator if need be. Keys there were go on working. A tenant that is switched off stays so.
+    ///
+    /// # Errors
+    /// A conflict for the default tenant, or when the tenant was changed in the meantime.
+    pub async fn recover_tenant(
+        &self,
+        actor: &Actor,
+        id: &TenantId,
+    ) -> Result<(Tenant, ApiKeySecret), AppError> {
+        self.runs_the_server(actor)?;
+        let tenant = self.store().tenant(id).await?.ok_or_else(unknown)?;
+        if *id == TenantId::default_tenant() {
+            return Err(AppError::Conflict {
+                message: "the default tenant is recovered by starting the server with `TOOLGATE_ADMIN_KEY`"
+                    .to_owned(),
+            });
+        }
+        let now = self.now();
+        let fresh = administrator(id, now)?;
+        let principal = match self.store().principal(id, &fresh.id).await? {
+            None => fresh,
+            Some(mut known) => {
+                known.disabled = false;
+                let missing = fresh.roles.into_iter().filter(|role| !known.roles.contains(role));
+                known.roles = known.roles.iter().cloned().chain(missing).collect();
+                known
+            }
+        };
+        let (key, secret) = key_for(&principal, "recovered", &actor.principal, now)?;
+        let summary = json!({
+            "action": "tenant.recovered", "tenant": id, "by_tenant": actor.tenant,
+            "principal": principal.id, "roles": principal.roles, "key": key.id,
+        });
+        let (title, disabled) = (tenant.title.clone(), tenant.disabled);
+        let writes = vec![
+            // Nothing was changed since it was looked at.
+            Write::PutTenant { title, disabled, expect: Expect::Revision(tenant.generation) },
+            Write::PutPrincipal { principal: Box::new(principal), expect: Expect::Anything },
+            Write::PutKey(Box::new(key)),
+        ];
+        let change = AdminChange::new(id.clone(), actor.principal.clone(), now, &summary, writes);
+        let generation = self.committed(change).await?;
+        Ok((Tenant { generation, ..tenant }, secret))
     }
 
     /// Changes a tenant: what it is called, and whether anybody gets in.
@@ -147,6 +169,45 @@ impl App {
         }
         Err(unknown())
     }
+}
+
+/// A tenant's first administrator.
+fn administrator(tenant: &TenantId, now: Timestamp) -> Result<Principal, AppError> {
+    Ok(Principal {
+        tenant: tenant.clone(),
+        id: "user:admin".parse().map_err(impossible)?,
+        title: "Administrator".to_owned(),
+        rules: AccessRules::default(),
+        roles: vec!["admin".parse().map_err(impossible)?],
+        acts_for: Vec::new(),
+        disabled: false,
+        created_at: now,
+    })
+}
+
+fn key_for(
+    principal: &Principal,
+    label: &str,
+    by: &PrincipalId,
+    now: Timestamp,
+) -> Result<(ApiKey, ApiKeySecret), AppError> {
+    let secret = ApiKeySecret::generate().map_err(|_| impossible("no randomness"))?;
+    let key = ApiKey {
+        id: ApiKeyId::generate(),
+        tenant: principal.tenant.clone(),
+        principal: principal.id.clone(),
+        subject: None,
+        hash: hash_key(secret.reveal()),
+        label: label.to_owned(),
+        scopes: Scopes::default(),
+        created_by: by.clone(),
+        created_at: now,
+        expires_at: None,
+        revoked_at: None,
+        last_used_at: None,
+        replaces: None,
+    };
+    Ok((key, secret))
 }
 
 const fn unknown() -> AppError {

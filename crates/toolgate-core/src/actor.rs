@@ -66,6 +66,15 @@ pub struct Subject {
     pub roles: Arc<[String]>,
 }
 
+/// Who acts, and for whom: what an agent does for one person is not what it does for another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acting {
+    /// Who.
+    pub principal: PrincipalId,
+    /// For whom.
+    pub subject: Option<PrincipalId>,
+}
+
 /// An authenticated caller. Doors make one after checking a credential; the subject comes from the server's own
 /// records, never from a request.
 #[derive(Debug, Clone)]
@@ -99,6 +108,21 @@ impl Actor {
         self.subject.as_ref().map(|subject| &subject.principal)
     }
 
+    /// Who acts, and for whom.
+    #[must_use]
+    pub fn acting(&self) -> Acting {
+        Acting { principal: self.principal.clone(), subject: self.subject_id().cloned() }
+    }
+
+    /// The key used, if it was one.
+    #[must_use]
+    pub const fn key(&self) -> Option<ApiKeyId> {
+        match self.credential {
+            Credential::Key(id) => Some(id),
+            Credential::SignIn(_) | Credential::Internal => None,
+        }
+    }
+
     /// Whether internal tools are within reach: never by a key, and so never by MCP.
     #[must_use]
     pub const fn stands_inside(&self) -> bool {
@@ -109,6 +133,8 @@ impl Actor {
     #[must_use]
     pub fn may_see(&self, tenant: &TenantId, actor: &PrincipalId, subject: Option<&PrincipalId>) -> bool {
         *tenant == self.tenant
-            && (self.is_admin() || *actor == self.principal || subject == Some(&self.principal))
+            && (self.is_admin()
+                || (*actor == self.principal && subject == self.subject_id())
+                || subject == Some(&self.principal))
     }
 }

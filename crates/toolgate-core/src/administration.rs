@@ -66,7 +66,8 @@ pub enum Write {
         /// The person here.
         principal: PrincipalId,
     },
-    /// A new key. An unknown principal or subject is a `NotFound`, a taken id or hash is `Refused`.
+    /// A new key. An unknown principal, subject or replaced key is a `NotFound`, one that was replaced before a
+    /// `Conflict`, a taken id or hash is `Refused`.
     PutKey(Box<ApiKey>),
     /// A key that ends: at once or at a moment to come. Only ever earlier than it would have; unknown is a `NotFound`.
     EndKey {
@@ -74,6 +75,12 @@ pub enum Write {
         id: ApiKeyId,
         /// When.
         at: Timestamp,
+    },
+    /// A key that ends at once, and with it every key that came from it by rotation, however far down the line. Those
+    /// that were revoked before stay as they are; unknown is a `NotFound`.
+    EndKeyLine {
+        /// The first of the line.
+        id: ApiKeyId,
     },
 }
 

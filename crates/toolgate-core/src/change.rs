@@ -7,6 +7,7 @@ use crate::event::{Event, EventDraft, EventKind};
 use crate::id::{PrincipalId, WorkerId};
 use crate::invocation::{IllegalStep, Invocation, Opened, Step};
 use crate::json::JsonText;
+use crate::review::{Review, ReviewStep};
 use crate::time::Timestamp;
 
 /// A new call: its row after its first steps, and their events.
@@ -26,6 +27,24 @@ pub struct Change {
 }
 
 impl NewCall {
+    /// Opens a call that a person let run beforehand: it waits and is approved in the same moment, by them.
+    ///
+    /// # Errors
+    /// When a call may not begin like this.
+    pub fn open_approved(
+        opened: Opened,
+        asked: &Step,
+        approved: &Step,
+        by: &PrincipalId,
+        at: Timestamp,
+        session: SessionUse,
+    ) -> Result<Self, IllegalStep> {
+        let mut new = Self::open_at(opened, &[(asked.clone(), at)], session)?;
+        new.invocation = new.invocation.apply(by, approved, at)?;
+        new.drafts.push(draft(&new.invocation, None, by, approved, at));
+        Ok(new)
+    }
+
     /// Opens a call and takes its first steps, all by the call's own actor at the same moment.
     ///
     /// # Errors
@@ -65,7 +84,8 @@ impl NewCall {
     /// The same, with a moment by which someone must have looked after it.
     #[must_use]
     pub fn due(mut self, due_at: Timestamp) -> Self {
-        if !self.invocation.status.is_settled() && self.invocation.due_at.is_none() {
+        let approved = self.invocation.approval == crate::invocation::Approval::Approved;
+        if !self.invocation.status.is_settled() && (approved || self.invocation.due_at.is_none()) {
             self.invocation.due_at = Some(due_at);
         }
         self
@@ -187,6 +207,10 @@ struct Body {
     cost_micros: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<CallError>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    review: Option<Box<Review>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step: Option<ReviewStep>,
 }
 
 fn draft(
@@ -198,7 +222,11 @@ fn draft(
 ) -> EventDraft {
     let mut body = Body { call: call.cloned(), ..Body::default() };
     match step.clone() {
-        Step::NeedsApproval { reason, deadline } | Step::Waiting { reason, deadline } => {
+        Step::NeedsApproval { reason, deadline, review } => {
+            (body.reason, body.deadline, body.review) = (Some(reason), Some(deadline), review);
+        }
+        Step::ReviewChanged { step } => body.step = Some(step),
+        Step::Waiting { reason, deadline } => {
             (body.reason, body.deadline) = (Some(reason), Some(deadline));
         }
         Step::Approved { reason } | Step::Cancelled { reason } | Step::CancelRequested { reason } => {
@@ -287,7 +315,10 @@ pub fn recorded(invocation: &Invocation) -> Invocation {
 
 fn step_of(kind: EventKind, body: Body) -> Option<Step> {
     Some(match kind {
-        EventKind::NeedsApproval => Step::NeedsApproval { reason: body.reason?, deadline: body.deadline? },
+        EventKind::NeedsApproval => {
+            Step::NeedsApproval { reason: body.reason?, deadline: body.deadline?, review: body.review }
+        }
+        EventKind::ReviewChanged => Step::ReviewChanged { step: body.step? },
         EventKind::Approved => Step::Approved { reason: body.reason },
         EventKind::Rejected => Step::Rejected { reason: body.reason? },
         EventKind::Started => Step::Started { attempt: body.attempt?, worker: body.worker? },

@@ -34,6 +34,8 @@ pub enum Area {
     Limits,
     /// Kill switches.
     Kills,
+    /// Approval rules, and other people's standing grants.
+    Approvals,
     /// The record, and other people's calls.
     Audit,
 }
@@ -49,12 +51,13 @@ text_form!(Area {
     Profiles = "profiles",
     Limits = "limits",
     Kills = "kills",
+    Approvals = "approvals",
     Audit = "audit"
 });
 
 impl Area {
     /// Every area.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Tenants,
         Self::Principals,
         Self::Keys,
@@ -65,6 +68,7 @@ impl Area {
         Self::Profiles,
         Self::Limits,
         Self::Kills,
+        Self::Approvals,
         Self::Audit,
     ];
 }
@@ -86,6 +90,10 @@ pub enum DocumentKind {
     Limit,
     /// [`Kill`](crate::kill::Kill).
     Kill,
+    /// [`ApprovalRule`](crate::approval_rule::ApprovalRule).
+    ApprovalRule,
+    /// [`Grant`](crate::grant::Grant).
+    Grant,
     /// [`ToolSetting`](crate::tool_setting::ToolSetting): a tenant's word on a tool.
     Tool,
 }
@@ -98,6 +106,8 @@ text_form!(DocumentKind {
     Assignment = "assignment",
     Limit = "limit",
     Kill = "kill",
+    ApprovalRule = "approval_rule",
+    Grant = "grant",
     Tool = "tool"
 });
 

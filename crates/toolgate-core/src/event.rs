@@ -90,6 +90,9 @@ pub enum EventKind {
     /// A result that came after the outcome was settled; kept, never applied.
     #[serde(rename = "tool.late_result")]
     LateResult,
+    /// Something happened to a waiting call short of a decision: a vote, a question, an edit, another assignee.
+    #[serde(rename = "tool.review_changed")]
+    ReviewChanged,
     /// Someone who manages the tenant changed something.
     #[serde(rename = "admin.changed")]
     AdminChanged,
@@ -109,6 +112,7 @@ crate::contract::text_form!(EventKind {
     InDoubt = "tool.in_doubt",
     CancelRequested = "tool.cancel_requested",
     LateResult = "tool.late_result",
+    ReviewChanged = "tool.review_changed",
     AdminChanged = "admin.changed"
 });
 

@@ -2,11 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::actor::Acting;
 use crate::contract::{ContractVersion, Effect, Egress, text_form};
 use crate::error::{CallError, ErrorCode};
 use crate::event::{ChainHead, EventKind};
-use crate::id::{IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId};
+use crate::id::{
+    ApiKeyId, IdempotencyKey, InvocationId, PrincipalId, SessionId, TenantId, ToolName, WorkerId,
+};
 use crate::json::JsonText;
+use crate::review::{Review, ReviewStep};
 use crate::time::Timestamp;
 
 /// Where a call stands.
@@ -137,6 +141,9 @@ pub struct Opened {
     /// For whom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<PrincipalId>,
+    /// The key it was made with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<ApiKeyId>,
     /// Through which door.
     pub source: Source,
     /// The input.
@@ -155,6 +162,14 @@ pub struct Opened {
     pub created_at: Timestamp,
 }
 
+impl Opened {
+    /// Who acts, and for whom.
+    #[must_use]
+    pub fn acting(&self) -> Acting {
+        Acting { principal: self.actor.clone(), subject: self.subject.clone() }
+    }
+}
+
 /// One step in a call's life. Together with [`Opened`] the steps are the whole truth about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
@@ -164,6 +179,13 @@ pub enum Step {
         reason: String,
         /// Until when.
         deadline: Timestamp,
+        /// What they are asked to decide on.
+        review: Option<Box<Review>>,
+    },
+    /// Something happened to it while it waits, short of a decision.
+    ReviewChanged {
+        /// What.
+        step: ReviewStep,
     },
     /// A person let it run.
     Approved {
@@ -240,6 +262,7 @@ impl Step {
     pub const fn kind(&self) -> EventKind {
         match self {
             Self::NeedsApproval { .. } => EventKind::NeedsApproval,
+            Self::ReviewChanged { .. } => EventKind::ReviewChanged,
             Self::Approved { .. } => EventKind::Approved,
             Self::Rejected { .. } => EventKind::Rejected,
             Self::Started { .. } => EventKind::Started,
@@ -299,6 +322,8 @@ pub struct Invocation {
     pub started_at: Option<Timestamp>,
     /// When it reached its outcome.
     pub completed_at: Option<Timestamp>,
+    /// What a person is, or was, asked to decide on.
+    pub review: Option<Box<Review>>,
     /// When the machine has to look at it again: a lease's end or a deadline. Not part of the record.
     pub due_at: Option<Timestamp>,
     /// Where its session's chain ended when this was written; lets a store append without reading. Not kept.
@@ -341,6 +366,7 @@ impl Invocation {
             seqs: (0, 0),
             started_at: None,
             completed_at: None,
+            review: None,
             due_at: None,
             head: None,
         };
@@ -361,6 +387,19 @@ impl Invocation {
         {
             return Err(IllegalStep { from: Some(self.status), step: step.kind() });
         }
+        // Invariant: as many people as are needed said yes, each once, and of what would run now.
+        if let Some(review) = &self.review {
+            let again = !review.awaits(by);
+            let short = review.votes.len() + 1 < review.needed as usize;
+            let refused = match step {
+                Step::Approved { .. } => again || short,
+                Step::ReviewChanged { step: ReviewStep::Voted } => again,
+                _ => false,
+            };
+            if refused {
+                return Err(IllegalStep { from: Some(self.status), step: step.kind() });
+            }
+        }
         let mut next = self.clone();
         next.take(status, by, step, at);
         Ok(next)
@@ -370,9 +409,21 @@ impl Invocation {
         self.status = status;
         self.revision += 1;
         match step {
-            Step::NeedsApproval { deadline, .. } | Step::Waiting { deadline, .. } => {
-                self.due_at = Some(*deadline)
+            Step::NeedsApproval { deadline, review, .. } => {
+                self.review.clone_from(review);
+                self.due_at =
+                    Some(review.as_ref().and_then(|review| review.escalate_at).unwrap_or(*deadline));
             }
+            Step::ReviewChanged { step } => {
+                if let Some(review) = &self.review {
+                    let next = review.after(step, by, at);
+                    if matches!(step, ReviewStep::Escalated { .. }) {
+                        self.due_at = Some(next.deadline);
+                    }
+                    self.review = Some(Box::new(next));
+                }
+            }
+            Step::Waiting { deadline, .. } => self.due_at = Some(*deadline),
             Step::Approved { reason } => {
                 self.approval = Approval::Approved;
                 self.decided_by = Some(by.clone());
@@ -429,6 +480,12 @@ impl Invocation {
         self.opened.effect == Effect::Read || self.opened.idempotent
     }
 
+    /// The input that runs, or ran: as asked for, or as a person changed it.
+    #[must_use]
+    pub fn input(&self) -> &JsonText {
+        self.review.as_ref().and_then(|review| review.input.as_ref()).unwrap_or(&self.opened.input)
+    }
+
     /// The call's id.
     #[must_use]
     pub const fn id(&self) -> InvocationId {
@@ -440,6 +497,7 @@ impl Invocation {
 const fn next_status(status: Status, approval: Approval, step: &Step) -> Option<Status> {
     match (status, approval, step) {
         (Status::Pending, Approval::Pending, Step::Approved { .. }) => Some(Status::Pending),
+        (Status::Pending, Approval::Pending, Step::ReviewChanged { .. }) => Some(Status::Pending),
         (Status::Pending, Approval::Pending, Step::Rejected { .. }) => Some(Status::Rejected),
         (Status::Pending, Approval::Approved, Step::Started { .. }) => Some(Status::Running),
         (Status::Pending, _, Step::Cancelled { .. }) => Some(Status::Cancelled),

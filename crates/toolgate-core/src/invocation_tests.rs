@@ -17,6 +17,7 @@ fn opened(approval_required: bool) -> Opened {
         idempotent: false,
         actor: "agent:a".parse().unwrap(),
         subject: None,
+        key: None,
         source: Source::Api,
         input: JsonText::parse(r#"{"a":1}"#).unwrap(),
         idempotency_key: Some("k".parse().unwrap()),
@@ -32,7 +33,21 @@ fn any_step() -> impl Strategy<Value = Step> {
     let output = || JsonText::parse(r#"{"o":[1,2]}"#).unwrap();
     let deadline = Timestamp::from_micros(99);
     prop_oneof![
-        Just(Step::NeedsApproval { reason: "r".into(), deadline }),
+        (0u32..3).prop_map(move |needed| Step::NeedsApproval {
+            reason: "r".into(),
+            deadline,
+            review: (needed > 0).then(|| Box::new(review(needed)))
+        }),
+        Just(Step::ReviewChanged { step: ReviewStep::Voted }),
+        Just(Step::ReviewChanged { step: ReviewStep::Remarked { text: "why?".into() } }),
+        Just(Step::ReviewChanged {
+            step: ReviewStep::Edited {
+                input: output(),
+                preview: None,
+                preview_failed: None,
+                digest: "e".into()
+            }
+        }),
         Just(Step::Approved { reason: None }),
         Just(Step::Rejected { reason: "no".into() }),
         (1u32..4)
@@ -47,6 +62,23 @@ fn any_step() -> impl Strategy<Value = Step> {
         Just(Step::CancelRequested { reason: Some("c".into()) }),
         (1u32..3).prop_map(move |attempt| Step::LateResult { attempt, output: Some(output()), error: None }),
     ]
+}
+
+fn review(needed: u32) -> Review {
+    Review {
+        digest: "d".into(),
+        preview: None,
+        preview_failed: None,
+        connection: None,
+        needed,
+        approvers: Vec::new(),
+        escalate_at: None,
+        deadline: Timestamp::from_micros(99),
+        assigned_to: None,
+        votes: Vec::new(),
+        remarks: Vec::new(),
+        input: None,
+    }
 }
 
 fn started() -> Step {
@@ -109,6 +141,7 @@ fn the_table_of_moves_is_the_documented_one() {
     let error = CallError::new(ErrorCode::Execution, "no");
     let output = JsonText::parse("{}").unwrap();
     let steps = [
+        Step::ReviewChanged { step: ReviewStep::Voted },
         Step::Approved { reason: None },
         Step::Rejected { reason: "r".into() },
         Step::Started { attempt: 2, worker: WorkerId::from_uuid(uuid::Uuid::nil()) },
@@ -139,6 +172,7 @@ fn the_table_of_moves_is_the_documented_one() {
     }
     let expected = [
         "pending + tool.cancelled = cancelled",
+        "pending + tool.review_changed = pending",
         "pending + tool.approved = pending",
         "pending + tool.rejected = rejected",
         "pending + tool.expired = expired",
@@ -168,4 +202,19 @@ fn the_table_of_moves_is_the_documented_one() {
 fn a_call_that_needs_a_person_cannot_begin_running() {
     let refused = NewCall::open(opened(true), &[started()], Timestamp::from_micros(1), SessionUse::New);
     assert!(refused.is_err());
+}
+
+#[test]
+fn as_many_people_as_are_needed_and_each_once() {
+    let (ada, bob): (PrincipalId, PrincipalId) = ("user:ada".parse().unwrap(), "user:bob".parse().unwrap());
+    let at = Timestamp::from_micros(1);
+    let asked = Step::NeedsApproval { reason: "r".into(), deadline: at, review: Some(Box::new(review(2))) };
+    let (voted, approved) =
+        (Step::ReviewChanged { step: ReviewStep::Voted }, Step::Approved { reason: None });
+    let row = Invocation::open(opened(true), &ada, &asked, at).unwrap();
+    assert!(row.apply(&ada, &approved, at).is_err(), "one is not enough");
+    let row = row.apply(&ada, &voted, at).unwrap();
+    assert!(row.apply(&ada, &voted, at).is_err(), "nobody counts twice");
+    assert!(row.apply(&ada, &approved, at).is_err(), "not even at the end");
+    assert_eq!(row.apply(&bob, &approved, at).unwrap().approval, Approval::Approved);
 }

@@ -5,6 +5,7 @@
 
 pub mod actor;
 pub mod administration;
+pub mod approval_rule;
 pub mod assignment;
 pub mod catalog;
 pub mod change;
@@ -13,6 +14,7 @@ pub mod document;
 pub mod error;
 pub mod event;
 pub mod failpoint;
+pub mod grant;
 pub mod id;
 pub mod invocation;
 pub mod json;
@@ -23,6 +25,7 @@ pub mod port;
 pub mod principal;
 pub mod profile;
 pub mod redaction;
+pub mod review;
 pub mod role;
 pub mod runner;
 pub mod scope;
@@ -31,7 +34,7 @@ pub mod time;
 pub mod tool_setting;
 pub mod toolset;
 
-pub use actor::{AccessRules, Actor, Credential, Subject};
+pub use actor::{AccessRules, Acting, Actor, Credential, Subject};
 pub use catalog::{BoundTool, Catalog};
 pub use contract::{Effect, Egress, ToolContract};
 pub use error::{CallError, ErrorCode};

@@ -54,6 +54,8 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
     /// When it was last used, to within a minute.
     pub last_used_at: Option<Timestamp>,
+    /// The key that was rotated to make this one.
+    pub replaces: Option<ApiKeyId>,
 }
 
 impl ApiKey {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolgate_native::{NativeTool, Promise, Tool, ToolContext, ToolFailure};
+use toolgate_native::{FieldChange, NativeTool, Preview, Promise, Tool, ToolContext, ToolFailure};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -82,6 +82,21 @@ impl Tool for Transfer {
     }
     async fn run(&self, input: TransferInput, _: &ToolContext) -> Result<TransferOutput, ToolFailure> {
         Ok(TransferOutput { amount: input.amount, to: input.to, urgent: input.urgent })
+    }
+    async fn dry_run(&self, input: TransferInput, _: &ToolContext) -> Result<Option<Preview>, ToolFailure> {
+        if input.to == "nobody" {
+            return Err(ToolFailure::failed("there is no such account"));
+        }
+        Ok(Some(Preview {
+            summary: format!("moves {} to {}", input.amount, input.to),
+            changes: vec![FieldChange {
+                field: format!("balance of {}", input.to),
+                before: Some(0.into()),
+                after: Some(input.amount.into()),
+            }],
+            count: Some(1),
+            reversible: Some(true),
+        }))
     }
 }
 

@@ -52,10 +52,12 @@ use toolgate_core::contract::{
 };
 use toolgate_core::id::BadId;
 use toolgate_core::port::executor::Executor;
+use toolgate_core::runner::PreviewCall;
 use toolgate_core::{ClearedCall, Effect, Egress};
 
 pub use toolgate_core::port::capability::Capability;
 pub use toolgate_core::port::executor::{ToolContext, ToolFailure};
+pub use toolgate_core::review::{FieldChange, Preview};
 
 /// A tool in Rust.
 pub trait Tool: Send + Sync + 'static {
@@ -73,6 +75,15 @@ pub trait Tool: Send + Sync + 'static {
         input: Self::Input,
         context: &ToolContext,
     ) -> impl Future<Output = Result<Self::Output, ToolFailure>> + Send;
+
+    /// Foresees what it would do, without doing anything: shown to the person who has to decide. None where it can't.
+    fn dry_run(
+        &self,
+        _input: Self::Input,
+        _context: &ToolContext,
+    ) -> impl Future<Output = Result<Option<Preview>, ToolFailure>> + Send {
+        async { Ok(None) }
+    }
 }
 
 /// The part of a contract that types don't say, built up in words.
@@ -396,6 +407,13 @@ impl<T: Tool> Executor for Typed<T> {
             serde_json::from_value(input).map_err(|_| ToolFailure::failed("the input could not be read"))?;
         let output = self.tool.run(input, &context).await?;
         serde_json::to_value(output).map_err(|_| ToolFailure::failed("the result has no JSON form"))
+    }
+
+    async fn dry_run(&self, call: PreviewCall) -> Result<Option<Preview>, ToolFailure> {
+        let (input, context) = call.into_parts();
+        let input =
+            serde_json::from_value(input).map_err(|_| ToolFailure::failed("the input could not be read"))?;
+        self.tool.dry_run(input, &context).await
     }
 }
 

@@ -2,13 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
+use toolgate_core::approval_rule::ApprovalRule;
 use toolgate_core::assignment::{Assigned, Assignment};
 use toolgate_core::document::Area;
+use toolgate_core::grant::Grant;
 use toolgate_core::id::{ConnectionId, PrincipalId, PrincipalKind, Slug, ToolName};
 use toolgate_core::kill::{Kill, KillKind};
-use toolgate_core::port::gate::{Ask, Decision, Verdict, Whose};
+use toolgate_core::port::gate::{Ask, Decision, ReviewTerms, StandingGrant, Verdict, Whose};
 use toolgate_core::port::validator::Validator;
 use toolgate_core::profile::{Profile, ProfileApproval};
 use toolgate_core::toolset::Toolset;
@@ -27,6 +30,27 @@ pub struct TenantRules {
     pub assignments: Vec<Assignment>,
     /// What is stopped.
     pub kills: Vec<Kill>,
+    /// Who has to decide on calls, by name.
+    pub approval_rules: Vec<ApprovalRule>,
+    /// What people let run beforehand.
+    pub grants: Vec<BoundGrant>,
+}
+
+/// A standing grant and its compiled bounds on arguments.
+#[derive(Clone)]
+pub struct BoundGrant {
+    /// What it is called.
+    pub name: String,
+    /// The grant.
+    pub grant: Grant,
+    /// Its `arguments` schema, compiled.
+    pub arguments: Option<Arc<dyn Validator>>,
+}
+
+impl std::fmt::Debug for BoundGrant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BoundGrant").field("grant", &self.grant).finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for TenantRules {
@@ -61,6 +85,8 @@ pub struct TenantGate {
     profiles: HashMap<Slug, BoundProfile>,
     agents: HashMap<PrincipalId, AgentTools>,
     kills: HashMap<(KillKind, String), String>,
+    approval_rules: Vec<ApprovalRule>,
+    grants: HashMap<(PrincipalId, ToolName), Vec<BoundGrant>>,
     alarm: Alarm,
 }
 
@@ -80,7 +106,8 @@ impl TenantGate {
     /// The gate of a tenant with these tools, policies and rules.
     #[must_use]
     pub fn new(catalog: &Catalog, policies: Arc<Policies>, rules: TenantRules, alarm: Alarm) -> Self {
-        let mut members: HashMap<Slug, HashSet<ToolName>> = HashMap::new();
+        let mut members: HashMap<Slug, HashSet<ToolName>> =
+            rules.toolsets.keys().map(|name| (name.clone(), HashSet::new())).collect();
         let mut facts = Vec::with_capacity(catalog.tools().len());
         for tool in catalog.tools() {
             let mut within = Vec::new();
@@ -103,6 +130,11 @@ impl TenantGate {
             }
         }
         let reads_labels = policies.reads_labels();
+        let mut grants: HashMap<(PrincipalId, ToolName), Vec<BoundGrant>> = HashMap::new();
+        for grant in rules.grants {
+            let key = (grant.grant.actor.clone(), grant.grant.tool.clone());
+            grants.entry(key).or_default().push(grant);
+        }
         let kills = rules.kills.into_iter().map(|kill| ((kill.kind, kill.target), kill.reason)).collect();
         Self {
             judge: Judge::new(policies, facts),
@@ -111,6 +143,8 @@ impl TenantGate {
             profiles: rules.profiles,
             agents,
             kills,
+            approval_rules: rules.approval_rules,
+            grants,
             alarm,
         }
     }
@@ -129,6 +163,8 @@ impl TenantGate {
             profiles: self.profiles.clone(),
             agents: self.agents.clone(),
             kills: self.kills.clone(),
+            approval_rules: self.approval_rules.clone(),
+            grants: self.grants.clone(),
             // What a draft gets wrong is told to whoever tries it.
             alarm: Arc::new(|_, _| {}),
         }
@@ -281,11 +317,62 @@ impl TenantGate {
     /// May this person decide on a waiting call of this tool with these arguments?
     #[must_use]
     pub fn decide_approval(&self, ask: &Ask<'_>, whose: Whose, input: &Value) -> Decision {
+        // Whoever is stopped does not let others run.
+        if let Some(killed) = self.killed(ask) {
+            return killed;
+        }
         let facts = facts(ask.actor);
         let answer = self.judge.approve(&facts, &ask.tool.contract.id, &circumstances(ask, whose), input);
         self.plain(&answer, || {
             format!("`{}` may not decide on calls of `{}`", ask.actor.principal, ask.tool.contract.id)
         })
+    }
+
+    /// Who has to decide on such a call: of all rules that concern it, the most people, the named roles and the
+    /// shortest time.
+    #[must_use]
+    pub fn review_terms(&self, ask: &Ask<'_>) -> ReviewTerms {
+        let contract = &ask.tool.contract;
+        let mut terms = ReviewTerms::default();
+        for rule in &self.approval_rules {
+            if !rule.concerns(contract.id.as_str(), contract.effect, ask.actor.principal.as_str()) {
+                continue;
+            }
+            let seconds = |seconds: Option<u64>| seconds.map(Duration::from_secs);
+            let sooner = |one: Option<Duration>, other: Option<Duration>| match (one, other) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            };
+            terms.needed = terms.needed.max(rule.needed);
+            if terms.approvers.is_empty() {
+                terms.approvers.clone_from(&rule.approvers);
+            }
+            if terms.escalate_to.is_empty() {
+                terms.escalate_to.clone_from(&rule.escalate_to);
+            }
+            terms.escalate_after = sooner(terms.escalate_after, seconds(rule.escalate_after_seconds));
+            terms.expires_after = sooner(terms.expires_after, seconds(rule.expires_after_seconds));
+        }
+        terms
+    }
+
+    /// A person's standing word that covers this call. One person's word is none where several must decide.
+    #[must_use]
+    pub fn standing_grant(&self, ask: &Ask<'_>, input: &Value) -> Option<StandingGrant> {
+        let key = (ask.actor.principal.clone(), ask.tool.contract.id.clone());
+        let grants = self.grants.get(&key)?;
+        if self.review_terms(ask).needed > 1 {
+            return None;
+        }
+        let covers = |bound: &&BoundGrant| {
+            let grant = &bound.grant;
+            ask.now < grant.expires_at
+                && grant.subject.as_ref() == ask.actor.subject_id()
+                && grant.session.is_none_or(|session| ask.session == Some(session))
+                && bound.arguments.as_ref().is_none_or(|bounds| bounds.validate(input).is_ok())
+        };
+        let bound = grants.iter().find(covers)?;
+        Some(StandingGrant { rule: Grant::rule(&bound.name).into(), by: bound.grant.by.clone() })
     }
 
     /// May this caller manage this area?

@@ -10,6 +10,6 @@ mod limit;
 mod meter;
 
 pub use access::{AccessAuthorizer, GrantedConnections};
-pub use gate::{Alarm, BoundProfile, TenantGate, TenantRules};
-pub use limit::{Concern, concerns, rate_used, take_places};
+pub use gate::{Alarm, BoundGrant, BoundProfile, TenantGate, TenantRules};
+pub use limit::{Concern, concerns, rate_used, strictest, take_places, within_budgets};
 pub use meter::{Knocks, Meters, Place, Spending};

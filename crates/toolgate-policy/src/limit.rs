@@ -63,23 +63,30 @@ pub fn concerns<'a>(
         });
     }
     for (name, limit) in limits {
-        if !limit.counts(principal, id) {
-            continue;
+        // What an agent does for a person counts for both, once where both have one measure.
+        let parties = std::iter::once(&actor.principal).chain(actor.subject_id());
+        for party in parties.filter(|party| limit.counts(party.as_str(), id)) {
+            let (who, what) = match limit.per {
+                Per::Tenant => (None, None),
+                Per::Principal => (Some(party), None),
+                Per::Tool => (None, Some(&tool.id)),
+                Per::PrincipalAndTool => (Some(party), Some(&tool.id)),
+            };
+            let (rule, key) = (format!("limit: {name}"), key(who, what));
+            if found.iter().any(|concern: &Concern| *concern.rule == *rule && concern.key == key) {
+                continue;
+            }
+            // The record sums what a principal's own calls cost; what is done for a person is their agent's expense.
+            let own = *party == actor.principal;
+            found.push(Concern {
+                rule: rule.into(),
+                key,
+                rate: limit.rate_per_minute.map(at_least_one),
+                concurrency: limit.concurrency.map(at_least_one),
+                budget: limit.cost.filter(|_| own).map(|cost| (cost, spending(actor, who, what))),
+                on_overrun: limit.on_overrun,
+            });
         }
-        let (who, what) = match limit.per {
-            Per::Tenant => (None, None),
-            Per::Principal => (Some(&actor.principal), None),
-            Per::Tool => (None, Some(&tool.id)),
-            Per::PrincipalAndTool => (Some(&actor.principal), Some(&tool.id)),
-        };
-        found.push(Concern {
-            rule: format!("limit: {name}").into(),
-            key: key(who, what),
-            rate: limit.rate_per_minute.map(at_least_one),
-            concurrency: limit.concurrency.map(at_least_one),
-            budget: limit.cost.map(|cost| (cost, spending(actor, who, what))),
-            on_overrun: limit.on_overrun,
-        });
     }
     for (name, profile) in profiles {
         let cost = profile.cost.map(|cost| (cost, spending(actor, Some(&actor.principal), None)));
@@ -98,44 +105,65 @@ pub fn concerns<'a>(
     found
 }
 
-/// Budgets and places: whether there is room under all of them, and takes the places if so. Rates come after, so that
-/// a refused call uses up as little as it can.
+/// The first budget that is used up. A budget that stops comes before one that asks: a person can't waive it by waiving
+/// another.
 ///
 /// # Errors
-/// What to answer when there is none: an error, or that a person is asked.
-pub fn take_places(
+/// What to answer then: an error, or that a person is asked.
+pub fn within_budgets(
     meters: &Meters,
-    tenant: &TenantId,
     concerns: &[Concern],
     now: Timestamp,
-) -> Result<Permit, Result<Admission, CallError>> {
-    for concern in concerns {
-        let Some((budget, spending)) = &concern.budget else { continue };
-        let spent = meters.spent(spending, budget.every, now);
-        if spent >= budget.micros {
-            let every = budget.every.as_str();
-            return Err(overrun(concern, || {
-                CallError::new(
-                    ErrorCode::BudgetExceeded,
-                    format!("the budget of this {every} is used up (`{}`)", concern.rule),
-                )
-                .hint(format!("wait for the next {every}, or have the limit raised"))
-                .details(serde_json::json!({ "rule": concern.rule, "limit_micros": budget.micros }))
-            }));
+) -> Result<(), Result<Admission, CallError>> {
+    let used = |concern: &&Concern| {
+        concern
+            .budget
+            .as_ref()
+            .is_some_and(|(budget, spending)| meters.spent(spending, budget.every, now) >= budget.micros)
+    };
+    let Some(concern) = strictest(concerns.iter().filter(used)) else { return Ok(()) };
+    let Some((budget, _)) = &concern.budget else { return Ok(()) };
+    let every = budget.every.as_str();
+    Err(overrun(concern, || {
+        CallError::new(
+            ErrorCode::BudgetExceeded,
+            format!("the budget of this {every} is used up (`{}`)", concern.rule),
+        )
+        .hint(format!("wait for the next {every}, or have the limit raised"))
+        .details(serde_json::json!({ "rule": concern.rule, "limit_micros": budget.micros }))
+    }))
+}
+
+/// Of limits that are used up, the one that decides: one that stops before one that asks.
+#[must_use]
+pub fn strictest<'a>(used: impl Iterator<Item = &'a Concern>) -> Option<&'a Concern> {
+    let mut asking = None;
+    for concern in used {
+        match concern.on_overrun {
+            Overrun::Stop => return Some(concern),
+            Overrun::Ask => asking = asking.or(Some(concern)),
         }
     }
+    asking
+}
+
+/// Takes a place under every limit on calls at the same time.
+///
+/// # Errors
+/// `budget_exceeded`, naming the limit and with `concurrency` in its details.
+pub fn take_places(meters: &Meters, tenant: &TenantId, concerns: &[Concern]) -> Result<Permit, CallError> {
     let mut places: Vec<Place> = Vec::new();
     for concern in concerns {
         let Some(most) = concern.concurrency else { continue };
         match meters.place(tenant, &concern.rule, &concern.key, most) {
             Some(place) => places.push(place),
             None => {
-                return Err(Err(CallError::new(
+                return Err(CallError::new(
                     ErrorCode::BudgetExceeded,
                     format!("{most} such calls run already (`{}`)", concern.rule),
                 )
                 .hint("try again when one has ended")
-                .details(serde_json::json!({ "rule": concern.rule, "concurrency": most }))));
+                .details(serde_json::json!({ "rule": concern.rule, "concurrency": most })));
             }
         }
     }

@@ -31,17 +31,21 @@ fn admit(
     concerns: &[Concern],
     now: Timestamp,
 ) -> Result<Admission, CallError> {
-    let permit = match take_places(meters, tenant, concerns, now) {
-        Ok(permit) => permit,
-        Err(answer) => return answer,
-    };
+    if let Err(answer) = within_budgets(meters, concerns, now) {
+        return answer;
+    }
+    let permit = take_places(meters, tenant, concerns)?;
+    let mut used = Vec::new();
     for concern in concerns {
         let Some(rate) = concern.rate else { continue };
         if let Err(wait) = meters.take(tenant, &concern.rule, &concern.key, rate) {
-            return rate_used(concern, wait);
+            used.push((concern, wait));
         }
     }
-    Ok(Admission::Granted(permit))
+    match strictest(used.iter().map(|(concern, _)| *concern)) {
+        Some(concern) => rate_used(concern, used[0].1),
+        None => Ok(Admission::Granted(permit)),
+    }
 }
 
 fn limit(value: serde_json::Value) -> Limit {
@@ -195,4 +199,34 @@ fn limits_that_cannot_be_kept_are_refused() {
     ] {
         assert!(limit(good.clone()).check().is_ok(), "{good}");
     }
+}
+
+#[test]
+fn what_stops_is_not_waived_by_what_asks() {
+    let meters = Meters::default();
+    let (caller, tool) = (actor("agent:a"), tool("core__x", json!({})));
+    let soft = limit(json!({"per": "principal", "rate_per_minute": 1, "on_overrun": "ask"}));
+    let hard = limit(json!({"per": "principal", "rate_per_minute": 2}));
+    let concerns = concerns(&caller, &tool, [("a-soft", &soft), ("b-hard", &hard)], []);
+    let now = Timestamp::from_micros(0);
+    assert!(matches!(admit(&meters, &caller.tenant, &concerns, now), Ok(Admission::Granted(_))));
+    assert!(matches!(admit(&meters, &caller.tenant, &concerns, now), Ok(Admission::Ask { .. })));
+    let refused = admit(&meters, &caller.tenant, &concerns, now).unwrap_err();
+    assert_eq!(refused.details.unwrap()["rule"], "limit: b-hard");
+}
+
+#[test]
+fn what_is_done_for_a_person_counts_for_them_too() {
+    let person = limit(json!({"per": "principal", "principals": ["user:ada"], "rate_per_minute": 1}));
+    let mut agent = actor("agent:a");
+    let tool = tool("core__x", json!({}));
+    assert!(concerns(&agent, &tool, [("x", &person)], []).is_empty());
+    agent.subject = Some(toolgate_core::Subject {
+        principal: "user:ada".parse().unwrap(),
+        rules: AccessRules::default(),
+        roles: [].into(),
+    });
+    assert_eq!(concerns(&agent, &tool, [("x", &person)], [])[0].key, "user:ada ");
+    let all = limit(json!({"per": "tenant", "rate_per_minute": 1}));
+    assert_eq!(concerns(&agent, &tool, [("x", &all)], []).len(), 1, "once where both have one measure");
 }

@@ -63,9 +63,41 @@ impl ApiError {
     }
 }
 
+/// What helps against an error of the door about which nothing closer was said.
+const fn usual_hint(code: DoorCode) -> &'static str {
+    match code {
+        DoorCode::BadRequest => "see /api/v1/openapi.json for what this address takes",
+        DoorCode::IdentityInvalid => "begin again at /sign-in",
+        DoorCode::Unauthenticated => {
+            "sign in again, or send a key that works as `Authorization: Bearer <key>`"
+        }
+        DoorCode::Forbidden | DoorCode::IdentityRefused => "ask someone who may, such as an administrator",
+        DoorCode::HostNotAllowed => "name it with `--allow-host` if it is yours",
+        DoorCode::OriginNotAllowed => "open Toolgate itself and try there",
+        DoorCode::CsrfFailed => "send `csrf_token` of `GET /api/v1/auth/session` as `X-Toolgate-CSRF`",
+        DoorCode::NotFound => "check the id; what belongs to someone else is not shown either",
+        DoorCode::TokenInvalid => "ask for a new link; each works once, and for a while",
+        DoorCode::MethodNotAllowed => "see /api/v1/openapi.json",
+        DoorCode::RequestTimeout => "send it again, and faster",
+        DoorCode::Conflict => "look again at how it stands now, then decide",
+        DoorCode::PayloadTooLarge => "send less at once",
+        DoorCode::UnsupportedMediaType => "send `Content-Type: application/json`",
+        DoorCode::PolicyInvalid => "`details.problems` says what is wrong where; nothing was saved",
+        DoorCode::TooManyAttempts => "wait, then try again",
+        DoorCode::Internal => "whoever runs this server finds the cause in its log",
+        DoorCode::IdentityUnavailable | DoorCode::StoreUnavailable | DoorCode::ShuttingDown => {
+            "try again in a moment"
+        }
+    }
+}
+
 impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
+    fn into_response(mut self) -> Response {
         let code = self.status;
+        if self.error.hint.is_none() {
+            let door = DoorCode::ALL.iter().find(|door| door.as_str() == self.error.code);
+            self.error.hint = door.map(|door| usual_hint(*door).to_owned());
+        }
         let mut response = (self.status, Json(ErrorBody { error: self.error })).into_response();
         if code == StatusCode::UNAUTHORIZED {
             response
@@ -104,7 +136,8 @@ impl From<AppError> for ApiError {
                     .hint("`details.problems` says what is wrong where; nothing was saved")
                     .details(serde_json::json!({ "problems": problems }))
             }
-            AppError::Unauthenticated { message } => Self::door(DoorCode::Unauthenticated, message),
+            AppError::Unauthenticated { message } => Self::door(DoorCode::Unauthenticated, message)
+                .hint("try again; whoever manages users can make you a link to choose a new password"),
             AppError::TooMany { retry_after_seconds } => Self {
                 retry_after_seconds: Some(retry_after_seconds),
                 ..Self::door(DoorCode::TooManyAttempts, "this was tried too often")

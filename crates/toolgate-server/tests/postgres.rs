@@ -3,6 +3,8 @@
 
 #[path = "it/access.rs"]
 mod access;
+#[path = "it/approval.rs"]
+mod approval;
 #[path = "it/browser.rs"]
 mod browser;
 #[path = "it/gate.rs"]
@@ -19,7 +21,7 @@ mod oidc;
 mod pipeline;
 #[path = "it/policy.rs"]
 mod policy;
-#[path = "it/sign_in.rs"]
+#[path = "it/sign_in/mod.rs"]
 mod sign_in;
 #[path = "it/stream.rs"]
 mod stream;

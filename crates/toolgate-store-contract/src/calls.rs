@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use toolgate_core::change::SessionUse;
-use toolgate_core::id::{InvocationId, WorkerId};
+use toolgate_core::id::{InvocationId, PrincipalId, WorkerId};
 use toolgate_core::invocation::{Invocation, Opened, Status, Step};
 use toolgate_core::port::store::{Begun, InvocationFilter, Page};
 use toolgate_core::{Effect, Egress, Source};
@@ -76,8 +76,8 @@ pub async fn same_key_returns_the_first_call(store: Shared) {
     assert!(matches!(store.begin(call).await.unwrap(), Begun::Repeat(row) if row.id() == first.id()));
     assert!(chain(&store, session).await.is_empty());
 
-    let key = inside.idempotency_key.unwrap();
-    let found = store.find_by_key(&inside.tenant, &inside.actor, &inside.tool, &key).await.unwrap();
+    let key = inside.idempotency_key.clone().unwrap();
+    let found = store.find_by_key(&inside.tenant, &inside.acting(), &inside.tool, &key).await.unwrap();
     assert_eq!(found.as_ref().map(Invocation::id), Some(first.id()));
 }
 
@@ -97,7 +97,7 @@ pub async fn a_key_belongs_to_its_tenant_actor_and_tool(store: Shared) {
         assert_ne!(row.id(), first.id());
     }
     let key = "nobody's".parse().unwrap();
-    let found = store.find_by_key(&tenant(), &ada(), &first.opened.tool, &key).await.unwrap();
+    let found = store.find_by_key(&tenant(), &first.opened.acting(), &first.opened.tool, &key).await.unwrap();
     assert_eq!(found, None);
 }
 
@@ -215,4 +215,36 @@ pub async fn another_tenants_rows_are_not_found(store: Shared) {
     assert!(is_not_found(&store.advance(step(&disguised, &completed("{}"))).await));
     assert_eq!(stored(&store, &row).await, kept(&row));
     assert_eq!(chain(&store, row.opened.session).await.len(), 1);
+}
+
+/// What an agent asked for one person is not what it asked for another: keys, lists and sessions tell them apart.
+pub async fn an_agent_works_for_one_person_at_a_time(store: Shared) {
+    let agent = principal("agent:helper");
+    let key = "same".parse().unwrap();
+    let for_person = |person: Option<&str>| {
+        opened_with(|opened| {
+            opened.actor = principal("agent:helper");
+            opened.subject = person.map(principal);
+            opened.idempotency_key = Some("same".parse().unwrap());
+        })
+    };
+    let all = [for_person(Some("user:ada")), for_person(Some("user:bob")), for_person(None)];
+    for opened in &all {
+        let row = begin(&store, running(opened.clone())).await;
+        assert_eq!(row.id(), opened.id, "none repeats another's");
+    }
+    for opened in &all {
+        let found = store.find_by_key(&tenant(), &opened.acting(), &opened.tool, &key).await.unwrap();
+        assert_eq!(found.map(|row| row.id()), Some(opened.id));
+        let filter = InvocationFilter { visible_to: Some(opened.acting()), ..InvocationFilter::default() };
+        let seen = store.list(&tenant(), &filter, Page { after: None, limit: 10 }).await.unwrap();
+        assert_eq!(seen.iter().map(Invocation::id).collect::<Vec<_>>(), [opened.id]);
+        for other in all.iter().filter(|other| other.id != opened.id) {
+            let mut intruding = for_person(other.subject.as_ref().map(PrincipalId::as_str));
+            (intruding.session, intruding.idempotency_key) = (opened.session, None);
+            let owner = SessionUse::Existing { owner: Some(agent.clone()) };
+            let call = new_call(intruding, &[started(1, WorkerId::generate())], owner);
+            assert!(is_not_found(&store.begin(call).await), "another person's session");
+        }
+    }
 }

@@ -13,7 +13,8 @@ use toolgate_core::id::{InvocationId, PrincipalId, SessionId, TenantId, WorkerId
 use toolgate_core::invocation::{Invocation, Opened, Step};
 use toolgate_core::port::store::{Begun, Session, Store, StoreError};
 use toolgate_core::principal::Principal;
-use toolgate_core::{AccessRules, CallError, Effect, Egress, ErrorCode, JsonText, Source, Timestamp};
+use toolgate_core::review::Review;
+use toolgate_core::{AccessRules, Acting, CallError, Effect, Egress, ErrorCode, JsonText, Source, Timestamp};
 
 pub(crate) type Shared = Arc<dyn Store>;
 
@@ -43,6 +44,11 @@ pub(crate) fn ada() -> PrincipalId {
     principal("user:ada")
 }
 
+/// Someone who works for nobody.
+pub(crate) fn alone(principal: &PrincipalId) -> Acting {
+    Acting { principal: principal.clone(), subject: None }
+}
+
 pub(crate) fn json(text: &str) -> JsonText {
     JsonText::parse(text).unwrap()
 }
@@ -62,6 +68,7 @@ pub(crate) fn opened() -> Opened {
         idempotent: false,
         actor: ada(),
         subject: None,
+        key: None,
         source: Source::Api,
         input: json(r#"{"a":1}"#),
         idempotency_key: None,
@@ -87,7 +94,25 @@ pub(crate) fn completed(output: &str) -> Step {
 }
 
 pub(crate) fn needs_approval() -> Step {
-    Step::NeedsApproval { reason: "policy asks".into(), deadline: seconds_after(now(), 3_600) }
+    let deadline = seconds_after(now(), 3_600);
+    Step::NeedsApproval { reason: "policy asks".into(), deadline, review: Some(Box::new(review(deadline))) }
+}
+
+pub(crate) fn review(deadline: Timestamp) -> Review {
+    Review {
+        digest: "d1".into(),
+        preview: Some(json(r#"{"summary":"would change one thing"}"#)),
+        preview_failed: None,
+        connection: None,
+        needed: 1,
+        approvers: vec!["approver".into()],
+        escalate_at: None,
+        deadline,
+        assigned_to: None,
+        votes: Vec::new(),
+        remarks: Vec::new(),
+        input: None,
+    }
 }
 
 pub(crate) fn failure() -> CallError {
@@ -131,7 +156,7 @@ pub(crate) async fn session(store: &Shared) -> SessionId {
 /// A session of Ada's with these labels, not yet written.
 pub(crate) fn labelled_session(id: SessionId, labels: &[&str]) -> Session {
     let labels = labels.iter().map(|label| (*label).to_owned()).collect();
-    Session { id, tenant: tenant(), owner: ada(), labels, created_at: now() }
+    Session { id, tenant: tenant(), owner: ada(), subject: None, labels, created_at: now() }
 }
 
 pub(crate) fn in_session(id: SessionId) -> Opened {

@@ -23,6 +23,7 @@ fn key(hash: u8) -> ApiKey {
         expires_at: None,
         revoked_at: None,
         last_used_at: None,
+        replaces: None,
     }
 }
 
@@ -131,6 +132,43 @@ pub async fn an_ended_key_ends_at_once_or_later_and_never_later_again(store: Sha
     assert_eq!(store.keys(&tenant(), None, None, 10).await.unwrap(), [revoked]);
     let unknown = Write::EndKey { id: ApiKeyId::generate(), at: now() };
     assert!(is_not_found(&try_change(&store, vec![unknown]).await));
+}
+
+/// A rotated key has one heir. Ended as a line, a key takes all that came from it along, and nothing else.
+pub async fn a_line_of_keys_ends_together(store: Shared) {
+    let first = made(&store, 1).await;
+    let heir = |of: &ApiKey, hash| ApiKey { replaces: Some(of.id), ..key(hash) };
+    let second = heir(&first, 2);
+    let third = heir(&second, 3);
+    let alone = key(4);
+    change(&store, vec![put(&second), put(&third), put(&alone)]).await;
+    assert_eq!(stored_key(&store, third.id).await, third);
+    assert_eq!(store.key_by_hash(&second.hash).await.unwrap().unwrap().key, second);
+    assert!(is_conflict(&try_change(&store, vec![put(&heir(&first, 5))]).await), "it has an heir already");
+    let of_nobody = ApiKey { replaces: Some(ApiKeyId::generate()), ..key(6) };
+    assert!(is_not_found(&try_change(&store, vec![put(&of_nobody)]).await));
+
+    let end = async |id: ApiKeyId| {
+        let change = change_of(tenant(), vec![Write::EndKeyLine { id }]);
+        let at = change.at;
+        store.change(change).await.unwrap();
+        at
+    };
+    let works = async |key: &ApiKey| stored_key(&store, key.id).await.revoked_at.is_none();
+    let at = end(second.id).await;
+    assert_eq!(stored_key(&store, third.id).await, ApiKey { revoked_at: Some(at), ..third.clone() });
+    assert_eq!(stored_key(&store, second.id).await.revoked_at, Some(at));
+    assert!(works(&first).await && works(&alone).await);
+    end(first.id).await;
+    assert!(!works(&first).await && works(&alone).await);
+    assert_eq!(stored_key(&store, third.id).await.revoked_at, Some(at), "it was revoked once");
+    let unknown = Write::EndKeyLine { id: ApiKeyId::generate() };
+    assert!(is_not_found(&try_change(&store, vec![unknown]).await));
+
+    make_other_tenant(&store, vec![]).await;
+    let end = Write::EndKeyLine { id: alone.id };
+    assert!(is_not_found(&store.change(change_of(other_tenant(), vec![end])).await));
+    assert!(works(&alone).await, "a tenant's wall");
 }
 
 /// The latest use is kept, whatever order uses are noted in, together or at once; unknown keys are passed over.

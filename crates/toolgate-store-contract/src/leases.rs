@@ -19,7 +19,7 @@ pub async fn due_calls_are_found_most_overdue_first(store: Shared) {
     let foreign = opened_with(|opened| opened.tenant = other_tenant());
     let early = begin(&store, running(foreign).due(after(10))).await;
     let asking = opened_with(|opened| opened.approval_required = true);
-    let step = Step::NeedsApproval { reason: "r".into(), deadline: after(20) };
+    let step = Step::NeedsApproval { reason: "r".into(), deadline: after(20), review: None };
     let pending = begin(&store, new_call(asking, &[step], SessionUse::New)).await;
     let undated = begin(&store, running(opened())).await;
 

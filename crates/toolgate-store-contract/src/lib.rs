@@ -26,6 +26,7 @@ pub mod leases;
 pub mod lists;
 pub mod principals;
 pub mod record;
+pub mod reviews;
 pub mod sessions;
 pub mod sign_ins;
 pub mod spending;
@@ -44,6 +45,7 @@ macro_rules! store_contract {
             calls: a_refused_call_leaves_nothing_behind,
             calls: same_key_returns_the_first_call,
             calls: a_key_belongs_to_its_tenant_actor_and_tool,
+            calls: an_agent_works_for_one_person_at_a_time,
             calls: racing_calls_with_one_key_have_one_winner,
             calls: same_call_id_twice_is_one_call,
             calls: stale_revision_is_refused,
@@ -54,6 +56,7 @@ macro_rules! store_contract {
             guards: a_late_result_is_kept_and_changes_nothing,
             guards: nothing_runs_while_a_person_decides,
             guards: writes_outside_never_start_without_a_person,
+            reviews: a_review_is_kept_step_by_step,
             sessions: sessions_belong_to_their_owner,
             sessions: a_session_is_made_once,
             sessions: labels_survive,
@@ -105,6 +108,7 @@ macro_rules! store_contract {
             keys: a_keys_subject_comes_along,
             keys: a_key_needs_a_principal_and_is_made_once,
             keys: an_ended_key_ends_at_once_or_later_and_never_later_again,
+            keys: a_line_of_keys_ends_together,
             keys: a_keys_last_use_never_moves_back,
             keys: keys_are_listed_by_principal_and_page,
             keys: another_tenants_keys_are_not_seen,
@@ -118,6 +122,7 @@ macro_rules! store_contract {
             tokens: a_token_works_for_its_purpose_and_in_its_time,
             tokens: racing_takers_have_one_winner,
             tokens: old_tokens_are_forgotten,
+            tokens: voided_tokens_work_no_more,
             texts: unicode_survives,
             texts: nul_characters_do_no_harm,
             texts: a_mebibyte_survives,

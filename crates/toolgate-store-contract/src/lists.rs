@@ -99,7 +99,7 @@ pub async fn filters_narrow(store: Shared) {
     .await;
     check(InvocationFilter { actor: Some(grace.clone()), ..none() }, &|row| row.opened.actor == grace).await;
     check(InvocationFilter { session: Some(session), ..none() }, &|row| row.opened.session == session).await;
-    check(InvocationFilter { visible_to: Some(grace.clone()), ..none() }, &|row| seen_by_grace(&row.opened))
+    check(InvocationFilter { visible_to: Some(alone(&grace)), ..none() }, &|row| seen_by_grace(&row.opened))
         .await;
     check(InvocationFilter { since: Some(since), ..none() }, &|row| row.opened.created_at >= since).await;
     check(InvocationFilter { until: Some(until), ..none() }, &|row| row.opened.created_at < until).await;
@@ -107,7 +107,7 @@ pub async fn filters_narrow(store: Shared) {
         InvocationFilter {
             tool: Some(tool.clone()),
             status: Some(Status::Running),
-            visible_to: Some(grace.clone()),
+            visible_to: Some(alone(&grace)),
             since: Some(since),
             until: Some(until),
             ..none()
@@ -124,7 +124,7 @@ pub async fn filters_narrow(store: Shared) {
         InvocationFilter {
             session: Some(session),
             actor: Some(grace.clone()),
-            visible_to: Some(grace.clone()),
+            visible_to: Some(alone(&grace)),
             ..none()
         },
         &|row| row.opened.session == session && row.opened.actor == grace,

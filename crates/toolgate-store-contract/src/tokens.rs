@@ -76,3 +76,30 @@ pub async fn old_tokens_are_forgotten(store: Shared) {
     assert_eq!(take(&store, 2, "set-up", before).await, Some(token(2, second)));
     assert!(take(&store, 3, "set-up", second).await.is_some());
 }
+
+/// All of one principal's for one purpose work no more; all others do.
+pub async fn voided_tokens_work_no_more(store: Shared) {
+    let end = seconds_after(now(), LATER);
+    let of = |hash, principal: Option<&str>, purpose: &str| OneTimeToken {
+        principal: principal.map(crate::given::principal),
+        purpose: purpose.to_owned(),
+        ..token(hash, end)
+    };
+    let tokens = [
+        of(1, Some("user:ada"), "invite"),
+        of(2, Some("user:ada"), "invite"),
+        of(3, Some("user:ada"), "set-up"),
+        of(4, Some("user:grace"), "invite"),
+        of(5, None, "invite"),
+        OneTimeToken { tenant: other_tenant(), ..of(6, Some("user:ada"), "invite") },
+    ];
+    for token in &tokens {
+        store.put_token(token.clone(), now()).await.unwrap();
+    }
+    store.void_tokens(&tenant(), &ada(), "invite").await.unwrap();
+    store.void_tokens(&tenant(), &ada(), "invite").await.unwrap();
+    for token in tokens {
+        let left = token.hash[0] > 2;
+        assert_eq!(take(&store, token.hash[0], &token.purpose, now()).await, left.then_some(token));
+    }
+}

@@ -87,6 +87,7 @@ async fn one_call(store: &PostgresStore, kind: Kind, times: &mut Vec<Duration>) 
         idempotent: false,
         actor: "user:ada".parse().unwrap(),
         subject: None,
+        key: None,
         source: Source::Api,
         input: JsonText::parse(r#"{"text":"some forty bytes of input, more or less"}"#).unwrap(),
         idempotency_key: Some(id.to_string().parse().unwrap()),

@@ -102,6 +102,7 @@ async fn apply(work: &Work<'_>, write: &Write) -> Result<(), StoreError> {
         }
         Write::PutKey(key) => key::put(work, key).await,
         Write::EndKey { id, at } => key::end(work, *id, *at).await,
+        Write::EndKeyLine { id } => key::end_line(work, *id).await,
     }
 }
 

@@ -59,7 +59,8 @@ pub(crate) async fn write(
 
 pub(crate) async fn all(store: &PostgresStore, tenant: &TenantId) -> Result<Vec<Document>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM documents WHERE tenant_id = $1 ORDER BY kind, name");
-    row::all(&store.query(&sql, &[&tenant.as_str()]).await?, document)
+    let found = row::all(&store.query(&sql, &[&tenant.as_str()]).await?, known_document)?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 pub(crate) async fn find(
@@ -85,6 +86,12 @@ pub(crate) async fn versions(
     let (before, limit) = (before.map_or(i64::MAX, row::signed), i64::from(limit));
     let rows = store.query(sql, &[&tenant.as_str(), &kind.as_str(), &name, &before, &limit]).await?;
     row::all(&rows, version)
+}
+
+/// A document, or none of a kind that only a newer release knows: it must not keep this one from reading the others.
+fn known_document(row: &Row) -> Result<Option<Document>, StoreError> {
+    let kind: &str = Cells::of(row).get()?;
+    DocumentKind::from_text(kind).map(|_| document(row)).transpose()
 }
 
 fn document(row: &Row) -> Result<Document, StoreError> {

@@ -2,12 +2,14 @@
 
 use async_trait::async_trait;
 use tokio_postgres::types::ToSql;
-use toolgate_core::Timestamp;
 use toolgate_core::change::{Change, NewCall, SessionUse};
 use toolgate_core::event::Event;
-use toolgate_core::id::{IdempotencyKey, InvocationId, PrincipalId, TenantId, ToolName, WorkerId};
+use toolgate_core::id::{
+    IdempotencyKey, InvocationId, PrincipalId, PrincipalKind, TenantId, ToolName, WorkerId,
+};
 use toolgate_core::invocation::Invocation;
 use toolgate_core::port::store::{Begun, InvocationFilter, InvocationStore, Page, StoreError};
+use toolgate_core::{Acting, Timestamp};
 
 use crate::PostgresStore;
 use crate::row::{self, Cells, EVENT_COLUMNS, INVOCATION_COLUMNS};
@@ -52,17 +54,18 @@ impl InvocationStore for PostgresStore {
     async fn find_by_key(
         &self,
         tenant: &TenantId,
-        actor: &PrincipalId,
+        acting: &Acting,
         tool: &ToolName,
         key: &IdempotencyKey,
     ) -> Result<Option<Invocation>, StoreError> {
         let sql = format!(
             "SELECT {INVOCATION_COLUMNS} FROM invocations
-             WHERE tenant_id = $1 AND actor = $2 AND tool_id = $3 AND idempotency_key = $4"
+             WHERE tenant_id = $1 AND actor = $2 AND coalesce(subject, '') = $3 AND tool_id = $4
+                 AND idempotency_key = $5"
         );
-        let found = self
-            .query_first(&sql, &[&tenant.as_str(), &actor.as_str(), &tool.as_str(), &key.as_str()])
-            .await?;
+        let subject = acting.subject.as_ref().map_or("", PrincipalId::as_str);
+        let texts = [tenant.as_str(), acting.principal.as_str(), subject, tool.as_str(), key.as_str()];
+        let found = self.query_first(&sql, &[&texts[0], &texts[1], &texts[2], &texts[3], &texts[4]]).await?;
         found.as_ref().map(row::invocation).transpose()
     }
 
@@ -151,7 +154,7 @@ impl PostgresStore {
     async fn why_left_out(&self, call: &NewCall) -> Result<Option<Begun>, StoreError> {
         let opened = &call.invocation().opened;
         if let Some(key) = &opened.idempotency_key
-            && let Some(first) = self.find_by_key(&opened.tenant, &opened.actor, &opened.tool, key).await?
+            && let Some(first) = self.find_by_key(&opened.tenant, &opened.acting(), &opened.tool, key).await?
         {
             return Ok(Some(if first.id() == opened.id {
                 Begun::Fresh(first)
@@ -167,7 +170,8 @@ impl PostgresStore {
         };
         use toolgate_core::port::store::SessionStore;
         let session = self.session(&opened.tenant, opened.session).await?.ok_or(StoreError::NotFound)?;
-        if owner.as_ref().is_some_and(|owner| *owner != session.owner) {
+        let own = |owner: &PrincipalId| *owner == session.owner && session.subject == opened.subject;
+        if owner.as_ref().is_some_and(|owner| !own(owner)) {
             return Err(StoreError::NotFound);
         }
         Ok(None)
@@ -216,8 +220,13 @@ impl ListQuery {
         query.sql = match &filter.visible_to {
             None => part(""),
             // Two lists, each read from its own index: an OR would read the tenant's calls one by one.
-            Some(principal) => {
-                let made = query.condition("actor =", principal.to_string());
+            Some(Acting { principal, subject }) => {
+                let mut made = query.condition("actor =", principal.to_string());
+                // People work for nobody, and nobody works for a machine.
+                if principal.kind() != PrincipalKind::User {
+                    let subject = subject.as_ref().map(ToString::to_string).unwrap_or_default();
+                    made = format!("{made} AND {}", query.condition("coalesce(subject, '') =", subject));
+                }
                 let made_for = query.condition("subject =", principal.to_string());
                 let not_made = query.condition("actor <>", principal.to_string());
                 format!(

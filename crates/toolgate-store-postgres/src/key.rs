@@ -15,7 +15,7 @@ use crate::row::{self, Cells};
 use crate::work::Work;
 
 const COLUMNS: &str = "id, tenant_id, principal, subject, hash, label, scopes, created_by, created_at, expires_at, \
-     revoked_at, last_used_at";
+     revoked_at, last_used_at, replaces";
 
 // Asked with every request by key, so it is put together once.
 static HOLDER: LazyLock<String> = LazyLock::new(|| {
@@ -41,6 +41,12 @@ const TOUCH: &str = "
     )
     UPDATE api_keys k SET last_used_at = later.at FROM later WHERE k.id = later.id";
 
+// Keys and all that came from them by rotation.
+const LINE: &str = "line (id) AS (
+        SELECT id FROM api_keys WHERE id = ANY($1) AND tenant_id IS NOT DISTINCT FROM $2
+        UNION SELECT k.id FROM line JOIN api_keys k ON k.replaces = line.id
+    )";
+
 pub(crate) async fn put(work: &Work<'_>, key: &ApiKey) -> Result<(), StoreError> {
     if key.tenant != work.change.tenant {
         return Err(StoreError::Refused("the key is of another tenant".to_owned()));
@@ -48,8 +54,17 @@ pub(crate) async fn put(work: &Work<'_>, key: &ApiKey) -> Result<(), StoreError>
     for id in std::iter::once(&key.principal).chain(&key.subject) {
         principal::known(work, id).await?;
     }
+    if let Some(old) = key.replaces {
+        let sql = "SELECT EXISTS (SELECT 1 FROM api_keys h WHERE h.replaces = k.id) FROM api_keys k
+             WHERE k.id = $1 AND k.tenant_id = $2";
+        let rows = work.query(sql, &[&old.to_string(), &key.tenant.as_str()]).await?;
+        let replaced: bool = Cells::of(rows.first().ok_or(StoreError::NotFound)?).get()?;
+        if replaced {
+            return Err(StoreError::Conflict);
+        }
+    }
     let sql = format!(
-        "INSERT INTO api_keys ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+        "INSERT INTO api_keys ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
     );
     work.execute(
         &sql,
@@ -66,6 +81,7 @@ pub(crate) async fn put(work: &Work<'_>, key: &ApiKey) -> Result<(), StoreError>
             &key.expires_at.map(Timestamp::as_micros),
             &key.revoked_at.map(Timestamp::as_micros),
             &key.last_used_at.map(Timestamp::as_micros),
+            &key.replaces.map(|old| old.to_string()),
         ],
     )
     .await?;
@@ -74,15 +90,21 @@ pub(crate) async fn put(work: &Work<'_>, key: &ApiKey) -> Result<(), StoreError>
 
 /// Locks the keys that a change ends, in order of id.
 pub(crate) async fn lock_ending(work: &Work<'_>) -> Result<(), StoreError> {
-    let ending = |write: &Write| match write {
-        Write::EndKey { id, .. } => Some(id.to_string()),
-        _ => None,
-    };
-    let ids: Vec<String> = work.change.writes.iter().filter_map(ending).collect();
-    if ids.len() > 1 {
-        let sql = "SELECT 1 FROM api_keys WHERE id = ANY($1) AND tenant_id IS NOT DISTINCT FROM $2
-             ORDER BY id FOR UPDATE";
-        work.query(sql, &[&ids, &work.change.tenant.as_str()]).await?;
+    let (mut ids, mut lines) = (Vec::new(), Vec::new());
+    for write in &work.change.writes {
+        match write {
+            Write::EndKey { id, .. } => ids.push(id.to_string()),
+            Write::EndKeyLine { id } => lines.push(id.to_string()),
+            _ => {}
+        }
+    }
+    if ids.len() > 1 || !lines.is_empty() {
+        let sql = format!(
+            "WITH RECURSIVE {LINE} SELECT 1 FROM api_keys
+             WHERE (id = ANY($3) OR id IN (SELECT id FROM line)) AND tenant_id IS NOT DISTINCT FROM $2
+             ORDER BY id FOR UPDATE"
+        );
+        work.query(&sql, &[&lines, &work.change.tenant.as_str(), &ids]).await?;
     }
     Ok(())
 }
@@ -97,6 +119,17 @@ pub(crate) async fn end(work: &Work<'_>, id: ApiKeyId, at: Timestamp) -> Result<
     let sql = format!("UPDATE api_keys SET {set} WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM $2");
     let tenant = work.change.tenant.as_str();
     let ended = work.execute(&sql, &[&id.to_string(), &tenant, &at.as_micros()]).await?;
+    if ended == 0 { Err(StoreError::NotFound) } else { Ok(()) }
+}
+
+/// Revokes a key and all that came from it by rotation.
+pub(crate) async fn end_line(work: &Work<'_>, id: ApiKeyId) -> Result<(), StoreError> {
+    let sql = format!(
+        "WITH RECURSIVE {LINE} UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3)
+         WHERE id IN (SELECT id FROM line)"
+    );
+    let (first, tenant) = (vec![id.to_string()], work.change.tenant.as_str());
+    let ended = work.execute(&sql, &[&first, &tenant, &work.change.at.as_micros()]).await?;
     if ended == 0 { Err(StoreError::NotFound) } else { Ok(()) }
 }
 
@@ -166,5 +199,6 @@ fn read(cells: &mut Cells<'_>) -> Result<ApiKey, StoreError> {
         expires_at: cells.time_opt()?,
         revoked_at: cells.time_opt()?,
         last_used_at: cells.time_opt()?,
+        replaces: cells.parse_opt("replaced key")?,
     })
 }

@@ -17,6 +17,7 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "spine", sql: include_str!("../migrations/0001_spine.sql") },
     Migration { version: 2, name: "governance", sql: include_str!("../migrations/0002_governance.sql") },
+    Migration { version: 3, name: "review", sql: include_str!("../migrations/0003_review.sql") },
 ];
 
 /// Any number, the same on all nodes: who holds this lock migrates.

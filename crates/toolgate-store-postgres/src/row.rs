@@ -10,9 +10,9 @@ use toolgate_core::port::store::StoreError;
 use toolgate_core::{JsonText, Timestamp};
 
 pub(crate) const INVOCATION_COLUMNS: &str = "id, tenant_id, session_id, parent_id, tool_id, tool_version, effect, \
-     egress, idempotent, actor, subject, source, input, idempotency_key, request_digest, rule, approval_required, \
+     egress, idempotent, actor, subject, key_id, source, input, idempotency_key, request_digest, rule, approval_required, \
      created_at, status, approval, decided_by, reason, output, error, cost_micros, attempt, worker, \
-     cancel_requested, revision, first_seq, last_seq, started_at, completed_at, due_at";
+     cancel_requested, revision, first_seq, last_seq, started_at, completed_at, review, due_at";
 
 /// The same columns for lists: what is larger than 8 KiB is left out, so that a page has a bounded size.
 pub(crate) fn listed_columns() -> String {
@@ -22,6 +22,7 @@ pub(crate) fn listed_columns() -> String {
     INVOCATION_COLUMNS
         .replace(", input,", &small("input", "'null'"))
         .replace(", output,", &small("output", "NULL"))
+        .replace(", review,", &small("review", "NULL"))
 }
 
 pub(crate) const EVENT_COLUMNS: &str =
@@ -41,6 +42,7 @@ pub(crate) fn invocation(row: &Row) -> Result<Invocation, StoreError> {
         idempotent: cells.get()?,
         actor: cells.parse("actor")?,
         subject: cells.parse_opt("subject")?,
+        key: cells.parse_opt("key")?,
         source: cells.word("source", Source::from_text)?,
         input: JsonText::from_store(cells.get()?),
         idempotency_key: cells.parse_opt("idempotency key")?,
@@ -68,6 +70,10 @@ pub(crate) fn invocation(row: &Row) -> Result<Invocation, StoreError> {
         seqs: (cells.get()?, cells.get()?),
         started_at: cells.time_opt()?,
         completed_at: cells.time_opt()?,
+        review: cells
+            .get::<Option<&str>>()?
+            .map(|text| serde_json::from_str(text).map(Box::new).map_err(|_| damaged("review")))
+            .transpose()?,
         due_at: cells.time_opt()?,
         head: None,
     })

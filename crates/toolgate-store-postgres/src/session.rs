@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tokio_postgres::types::ToSql;
 use toolgate_core::event::Event;
-use toolgate_core::id::{SessionId, TenantId};
+use toolgate_core::id::{PrincipalId, SessionId, TenantId};
 use toolgate_core::port::store::{Session, SessionStore, StoreError};
 
 use crate::PostgresStore;
@@ -17,18 +17,17 @@ impl SessionStore for PostgresStore {
         if session.id.uuid().get_version_num() == 8 {
             return Err(StoreError::Refused("the id is an administration session's".to_owned()));
         }
-        let sql =
-            "INSERT INTO sessions (id, tenant_id, owner, labels, created_at) VALUES ($1, $2, $3, $4, $5)";
+        let sql = "INSERT INTO sessions (id, tenant_id, owner, subject, labels, created_at) VALUES ($1, $2, $3, $4, $5, $6)";
         let (id, at) = (session.id.to_string(), session.created_at.as_micros());
         let labels = row::json_text(&session.labels)?;
-        let params: [&(dyn ToSql + Sync); 5] =
-            [&id, &session.tenant.as_str(), &session.owner.as_str(), &labels, &at];
+        let subject = session.subject.as_ref().map(PrincipalId::as_str);
+        let params: [&(dyn ToSql + Sync); 6] =
+            [&id, &session.tenant.as_str(), &session.owner.as_str(), &subject, &labels, &at];
         self.query(sql, &params).await.map(drop)
     }
 
     async fn session(&self, tenant: &TenantId, id: SessionId) -> Result<Option<Session>, StoreError> {
-        let sql =
-            "SELECT id, tenant_id, owner, labels, created_at FROM sessions WHERE id = $1 AND tenant_id = $2";
+        let sql = "SELECT id, tenant_id, owner, subject, labels, created_at FROM sessions WHERE id = $1 AND tenant_id = $2";
         let Some(row) = self.query_first(sql, &[&id.to_string(), &tenant.as_str()]).await? else {
             return Ok(None);
         };
@@ -37,6 +36,7 @@ impl SessionStore for PostgresStore {
             id: cells.parse("session")?,
             tenant: cells.parse("tenant")?,
             owner: cells.parse("owner")?,
+            subject: cells.parse_opt("subject")?,
             labels: cells.json("list of labels")?,
             created_at: cells.time()?,
         }))

@@ -107,6 +107,15 @@ impl SignInStore for PostgresStore {
         token::take(self, hash, purpose, now).await
     }
 
+    async fn void_tokens(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+        purpose: &str,
+    ) -> Result<(), StoreError> {
+        token::void(self, tenant.as_str(), principal.as_str(), purpose).await
+    }
+
     async fn forget_sign_ins(&self, now: Timestamp) -> Result<(), StoreError> {
         self.query("DELETE FROM sign_ins WHERE expires_at <= $1", &[&now.as_micros()]).await.map(drop)
     }

@@ -73,24 +73,25 @@ static STATEMENT: LazyLock<String> = LazyLock::new(|| {
              INSERT INTO invocations ({INVOCATION_COLUMNS})
              SELECT {INVOCATION_COLUMNS} FROM asked n
              WHERE (n.own_session OR (
-                     SELECT x.tenant_id = n.tenant_id AND (n.session_owner IS NULL OR x.owner = n.session_owner)
+                     SELECT x.tenant_id = n.tenant_id AND (n.session_owner IS NULL
+                         OR (x.owner = n.session_owner AND x.subject IS NOT DISTINCT FROM n.subject))
                      FROM sessions x WHERE x.id = n.session_id))
                  AND {new_follows}
              ON CONFLICT DO NOTHING
              RETURNING id
          ), opened AS (
-             INSERT INTO sessions (id, tenant_id, owner, created_at)
-             SELECT n.session_id, n.tenant_id, n.actor, n.created_at FROM asked n
+             INSERT INTO sessions (id, tenant_id, owner, subject, created_at)
+             SELECT n.session_id, n.tenant_id, n.actor, n.subject, n.created_at FROM asked n
              WHERE n.own_session AND (n.id IN (SELECT id FROM begun)) IS TRUE
          ), advanced AS (
              UPDATE invocations i SET status = s.status, approval = s.approval, decided_by = s.decided_by,
                  reason = s.reason, output = s.output, error = s.error, cost_micros = s.cost_micros,
                  attempt = s.attempt, worker = s.worker, cancel_requested = s.cancel_requested,
                  revision = s.revision, last_seq = s.last_seq, started_at = s.started_at,
-                 completed_at = s.completed_at, due_at = s.due_at
+                 completed_at = s.completed_at, review = s.review, due_at = s.due_at
              FROM {steps} AS s (id, tenant_id, session_id, seen, status, approval, decided_by, reason, output, error,
                  cost_micros, attempt, worker, cancel_requested, revision, last_seq, started_at, completed_at,
-                 due_at, after_seq, after_hash)
+                 review, due_at, after_seq, after_hash)
              WHERE i.id = s.id AND i.revision = s.seen AND i.tenant_id IS NOT DISTINCT FROM s.tenant_id
                  AND {step_follows}
              RETURNING i.id
@@ -107,12 +108,13 @@ static STATEMENT: LazyLock<String> = LazyLock::new(|| {
 
 const NEW_TYPES: &[&str] = &[
     "text", "text", "text", "text", "text", "text", "text", "text", "bool", "text", "text", "text", "text",
-    "text", "text", "text", "bool", "int8", "text", "text", "text", "text", "text", "text", "int8", "int8",
-    "text", "bool", "int8", "int8", "int8", "int8", "int8", "int8", "bool", "text", "int8", "bytea",
+    "text", "text", "text", "text", "bool", "int8", "text", "text", "text", "text", "text", "text", "int8",
+    "int8", "text", "bool", "int8", "int8", "int8", "int8", "int8", "text", "int8", "bool", "text", "int8",
+    "bytea",
 ];
 const STEP_TYPES: &[&str] = &[
     "text", "text", "text", "int8", "text", "text", "text", "text", "text", "text", "int8", "int8", "text",
-    "bool", "int8", "int8", "int8", "int8", "int8", "int8", "bytea",
+    "bool", "int8", "int8", "int8", "int8", "text", "int8", "int8", "bytea",
 ];
 const EVENT_TYPES: &[&str] =
     &["text", "int8", "text", "text", "text", "text", "int8", "text", "bytea", "bytea"];
@@ -136,6 +138,8 @@ struct Texts<'a> {
     parent: Option<String>,
     worker: Option<String>,
     error: Option<String>,
+    key: Option<String>,
+    review: Option<String>,
 }
 
 impl<'a> Texts<'a> {
@@ -149,6 +153,9 @@ impl<'a> Texts<'a> {
             worker: row.worker.map(|id| id.to_string()),
             // An error is plain data with string keys, so it always has a JSON form.
             error: row.error.as_ref().and_then(|error| serde_json::to_string(error).ok()),
+            key: row.opened.key.map(|key| key.to_string()),
+            // And so is a review.
+            review: row.review.as_ref().and_then(|review| serde_json::to_string(review).ok()),
         }
     }
 }
@@ -177,6 +184,7 @@ fn new_columns<'a>(new: &'a [&'a Texts<'a>]) -> Vec<Column<'a>> {
         column(new, move |t| of(t).opened.idempotent),
         column(new, move |t| of(t).opened.actor.as_str()),
         column(new, move |t| of(t).opened.subject.as_ref().map(PrincipalId::as_str)),
+        column(new, |t| t.key.as_deref()),
         column(new, move |t| of(t).opened.source.as_str()),
         column(new, move |t| of(t).opened.input.as_str()),
         column(new, move |t| of(t).opened.idempotency_key.as_ref().map(|key| key.as_str())),
@@ -199,6 +207,7 @@ fn new_columns<'a>(new: &'a [&'a Texts<'a>]) -> Vec<Column<'a>> {
         column(new, move |t| of(t).seqs.1),
         column(new, move |t| of(t).started_at.map(|at| at.as_micros())),
         column(new, move |t| of(t).completed_at.map(|at| at.as_micros())),
+        column(new, |t| t.review.as_deref()),
         column(new, move |t| of(t).due_at.map(|at| at.as_micros())),
         column(new, |t| matches!(t.entry.kind, EntryKind::New(SessionUse::New))),
         column(new, |t| match &t.entry.kind {
@@ -235,6 +244,7 @@ fn step_columns<'a>(steps: &'a [&'a Texts<'a>]) -> Vec<Column<'a>> {
         column(steps, move |t| of(t).seqs.1),
         column(steps, move |t| of(t).started_at.map(|at| at.as_micros())),
         column(steps, move |t| of(t).completed_at.map(|at| at.as_micros())),
+        column(steps, |t| t.review.as_deref()),
         column(steps, move |t| of(t).due_at.map(|at| at.as_micros())),
         column(steps, |t| t.entry.after.seq),
         column(steps, |t| t.entry.after.hash.0.as_slice()),

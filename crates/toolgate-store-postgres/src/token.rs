@@ -56,6 +56,16 @@ pub(crate) async fn take(
     row::first(taken.as_ref(), token)
 }
 
+pub(crate) async fn void(
+    store: &PostgresStore,
+    tenant: &str,
+    principal: &str,
+    purpose: &str,
+) -> Result<(), StoreError> {
+    let sql = "DELETE FROM one_time_tokens WHERE tenant_id = $1 AND principal = $2 AND purpose = $3";
+    store.query(sql, &[&tenant, &principal, &purpose]).await.map(drop)
+}
+
 fn token(row: &Row) -> Result<OneTimeToken, StoreError> {
     let mut cells = Cells::of(row);
     Ok(OneTimeToken {

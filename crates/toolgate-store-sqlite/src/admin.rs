@@ -111,5 +111,6 @@ fn apply(connection: &Connection, change: &AdminChange, write: &Write) -> Result
         }
         Write::PutKey(key) => key::put(connection, change, key),
         Write::EndKey { id, at } => key::end(connection, change, *id, *at),
+        Write::EndKeyLine { id } => key::end_line(connection, change, *id),
     }
 }

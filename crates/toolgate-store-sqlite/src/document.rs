@@ -57,7 +57,8 @@ pub(crate) fn write(
 
 pub(crate) fn all(connection: &Connection, tenant: &TenantId) -> Result<Vec<Document>, Fault> {
     let sql = format!("SELECT {COLUMNS} FROM documents WHERE tenant_id = ?1 ORDER BY kind, name");
-    row::all(connection, &sql, &[&tenant.as_str()], document)
+    let found = row::all(connection, &sql, &[&tenant.as_str()], known_document)?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 pub(crate) fn find(
@@ -81,6 +82,12 @@ pub(crate) fn versions(
                WHERE tenant_id = ?1 AND kind = ?2 AND name = ?3 AND revision < ?4 ORDER BY revision DESC LIMIT ?5";
     let before = before.map_or(i64::MAX, row::signed);
     row::all(connection, sql, &[&tenant.as_str(), &kind.as_str(), &name, &before, &limit], version)
+}
+
+/// A document, or none of a kind that only a newer release knows: it must not keep this one from reading the others.
+fn known_document(row: &Row<'_>) -> Result<Option<Document>, Fault> {
+    let kind: String = Cells::of(row).get()?;
+    DocumentKind::from_text(&kind).map(|_| document(row)).transpose()
 }
 
 fn document(row: &Row<'_>) -> Result<Document, Fault> {

@@ -2,12 +2,14 @@
 
 use async_trait::async_trait;
 use rusqlite::{Connection, ToSql, params};
-use toolgate_core::Timestamp;
 use toolgate_core::change::{Change, NewCall, SessionUse};
 use toolgate_core::event::{ChainHead, Event};
-use toolgate_core::id::{IdempotencyKey, InvocationId, PrincipalId, TenantId, ToolName, WorkerId};
-use toolgate_core::invocation::Invocation;
+use toolgate_core::id::{
+    IdempotencyKey, InvocationId, PrincipalId, PrincipalKind, TenantId, ToolName, WorkerId,
+};
+use toolgate_core::invocation::{Invocation, Opened};
 use toolgate_core::port::store::{Begun, InvocationFilter, InvocationStore, Page, StoreError};
+use toolgate_core::{Acting, Timestamp};
 
 use crate::SqliteStore;
 use crate::database::Fault;
@@ -29,11 +31,11 @@ impl InvocationStore for SqliteStore {
     async fn find_by_key(
         &self,
         tenant: &TenantId,
-        actor: &PrincipalId,
+        acting: &Acting,
         tool: &ToolName,
         key: &IdempotencyKey,
     ) -> Result<Option<Invocation>, StoreError> {
-        let texts = [tenant.to_string(), actor.to_string(), tool.to_string(), key.to_string()];
+        let texts = key_texts(tenant, acting, tool, key);
         self.database.read(move |connection| by_key(connection, &texts)).await
     }
 
@@ -147,8 +149,7 @@ impl InvocationStore for SqliteStore {
 fn begin(connection: &Connection, call: NewCall) -> Result<Begun, Fault> {
     let opened = &call.invocation().opened;
     if let Some(key) = &opened.idempotency_key {
-        let texts =
-            [opened.tenant.to_string(), opened.actor.to_string(), opened.tool.to_string(), key.to_string()];
+        let texts = key_texts(&opened.tenant, &opened.acting(), &opened.tool, key);
         if let Some(first) = by_key(connection, &texts)? {
             return Ok(if first.id() == opened.id { Begun::Fresh(first) } else { Begun::Repeat(first) });
         }
@@ -158,18 +159,19 @@ fn begin(connection: &Connection, call: NewCall) -> Result<Begun, Fault> {
     match call.session() {
         SessionUse::New => {
             let mut insert = connection.prepare_cached(
-                "INSERT INTO sessions (id, tenant_id, owner, created_at) VALUES (?1, ?2, ?3, ?4)
+                "INSERT INTO sessions (id, tenant_id, owner, subject, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (id) DO NOTHING",
             )?;
             let (tenant, owner, at) =
                 (opened.tenant.as_str(), opened.actor.as_str(), opened.created_at.as_micros());
-            if insert.execute(params![session, tenant, owner, at])? == 0 {
+            let subject = opened.subject.as_ref().map(PrincipalId::as_str);
+            if insert.execute(params![session, tenant, owner, subject, at])? == 0 {
                 // The session has the call's own number: an earlier try got through and its answer was lost.
                 return by_id(connection, opened.id)?.map(Begun::Fresh).ok_or(StoreError::NotFound.into());
             }
         }
         SessionUse::Existing { owner } => {
-            check_session(connection, &session, &opened.tenant, owner.as_ref())?;
+            check_session(connection, &session, opened, owner.as_ref())?;
             if let Some(written) = by_id(connection, opened.id)? {
                 return Ok(Begun::Fresh(written));
             }
@@ -192,8 +194,8 @@ fn advance(connection: &Connection, change: Change) -> Result<Invocation, Fault>
     let mut update = connection.prepare_cached(
         "UPDATE invocations SET status = ?1, approval = ?2, decided_by = ?3, reason = ?4, output = ?5, error = ?6,
              cost_micros = ?7, attempt = ?8, worker = ?9, cancel_requested = ?10, revision = ?11, last_seq = ?12,
-             started_at = ?13, completed_at = ?14, due_at = ?15
-         WHERE id = ?16 AND revision = ?17 AND tenant_id = ?18",
+             started_at = ?13, completed_at = ?14, review = ?15, due_at = ?16
+         WHERE id = ?17 AND revision = ?18 AND tenant_id = ?19",
     )?;
     let changed = update.execute(params![
         next.status.as_str(),
@@ -210,6 +212,7 @@ fn advance(connection: &Connection, change: Change) -> Result<Invocation, Fault>
         next.seqs.1,
         next.started_at.map(Timestamp::as_micros),
         next.completed_at.map(Timestamp::as_micros),
+        review_text(&next)?,
         next.due_at.map(Timestamp::as_micros),
         next.id().to_string(),
         seen,
@@ -227,7 +230,7 @@ fn insert(connection: &Connection, invocation: &Invocation) -> Result<(), Fault>
     let opened = &invocation.opened;
     let sql = format!(
         "INSERT INTO invocations ({INVOCATION_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
-         ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)"
+         ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)"
     );
     connection.prepare_cached(&sql)?.execute(params![
         opened.id.to_string(),
@@ -241,6 +244,7 @@ fn insert(connection: &Connection, invocation: &Invocation) -> Result<(), Fault>
         opened.idempotent,
         opened.actor.as_str(),
         opened.subject.as_ref().map(PrincipalId::as_str),
+        opened.key.map(|key| key.to_string()),
         opened.source.as_str(),
         opened.input.as_str(),
         opened.idempotency_key.as_ref().map(IdempotencyKey::as_str),
@@ -263,6 +267,7 @@ fn insert(connection: &Connection, invocation: &Invocation) -> Result<(), Fault>
         invocation.seqs.1,
         invocation.started_at.map(Timestamp::as_micros),
         invocation.completed_at.map(Timestamp::as_micros),
+        review_text(invocation)?,
         invocation.due_at.map(Timestamp::as_micros),
     ])?;
     Ok(())
@@ -271,25 +276,33 @@ fn insert(connection: &Connection, invocation: &Invocation) -> Result<(), Fault>
 fn check_session(
     connection: &Connection,
     session: &str,
-    tenant: &TenantId,
+    opened: &Opened,
     owner: Option<&PrincipalId>,
 ) -> Result<(), Fault> {
-    let sql = "SELECT owner FROM sessions WHERE id = ?1 AND tenant_id = ?2";
-    let found: Option<String> =
-        row::first(connection, sql, &[&session, &tenant.as_str()], |row| Ok(row.get(0)?))?;
+    let sql = "SELECT owner, subject FROM sessions WHERE id = ?1 AND tenant_id = ?2";
+    let found: Option<(String, Option<String>)> =
+        row::first(connection, sql, &[&session, &opened.tenant.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let subject = opened.subject.as_ref().map(PrincipalId::as_str);
     match (found, owner) {
         (Some(_), None) => Ok(()),
-        (Some(found), Some(owner)) if found == owner.as_str() => Ok(()),
+        (Some((found, of)), Some(owner)) if found == owner.as_str() && of.as_deref() == subject => Ok(()),
         _ => Err(StoreError::NotFound.into()),
     }
 }
 
-fn by_key(connection: &Connection, texts: &[String; 4]) -> Result<Option<Invocation>, Fault> {
+fn key_texts(tenant: &TenantId, acting: &Acting, tool: &ToolName, key: &IdempotencyKey) -> [String; 5] {
+    let subject = acting.subject.as_ref().map(ToString::to_string).unwrap_or_default();
+    [tenant.to_string(), acting.principal.to_string(), subject, tool.to_string(), key.to_string()]
+}
+
+fn by_key(connection: &Connection, texts: &[String; 5]) -> Result<Option<Invocation>, Fault> {
     let sql = format!(
         "SELECT {INVOCATION_COLUMNS} FROM invocations
-         WHERE tenant_id = ?1 AND actor = ?2 AND tool_id = ?3 AND idempotency_key = ?4"
+         WHERE tenant_id = ?1 AND actor = ?2 AND coalesce(subject, '') = ?3 AND tool_id = ?4 AND idempotency_key = ?5"
     );
-    row::first(connection, &sql, &[&texts[0], &texts[1], &texts[2], &texts[3]], row::invocation)
+    row::first(connection, &sql, &[&texts[0], &texts[1], &texts[2], &texts[3], &texts[4]], row::invocation)
 }
 
 fn by_id(connection: &Connection, id: InvocationId) -> Result<Option<Invocation>, Fault> {
@@ -318,8 +331,13 @@ fn list_query(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> (Stri
     if let Some(session) = filter.session {
         condition("session_id = ?", Box::new(session.to_string()));
     }
-    if let Some(principal) = &filter.visible_to {
-        condition("(actor = ? OR subject = ?)", Box::new(principal.to_string()));
+    if let Some(acting) = &filter.visible_to {
+        condition("(actor = ? OR subject = ?)", Box::new(acting.principal.to_string()));
+        // People work for nobody, and nobody works for a machine.
+        if acting.principal.kind() != PrincipalKind::User {
+            let subject = acting.subject.as_ref().map(ToString::to_string).unwrap_or_default();
+            condition("coalesce(subject, '') = ?", Box::new(subject));
+        }
     }
     if let Some(since) = filter.since {
         condition("created_at >= ?", Box::new(since.as_micros()));
@@ -337,6 +355,11 @@ fn list_query(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> (Stri
         page.limit
     );
     (sql, values)
+}
+
+fn review_text(invocation: &Invocation) -> Result<Option<String>, Fault> {
+    let text = invocation.review.as_ref().map(serde_json::to_string).transpose();
+    Ok(text.map_err(StoreError::unavailable)?)
 }
 
 fn error_text(invocation: &Invocation) -> Result<Option<String>, Fault> {

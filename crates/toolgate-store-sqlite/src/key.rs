@@ -14,7 +14,7 @@ use crate::principal;
 use crate::row::{self, Cells};
 
 const COLUMNS: &str = "id, tenant_id, principal, subject, hash, label, scopes, created_by, created_at, expires_at, \
-     revoked_at, last_used_at";
+     revoked_at, last_used_at, replaces";
 
 // Asked with every request by key, so it is put together once.
 static HOLDER: LazyLock<String> = LazyLock::new(|| {
@@ -36,8 +36,17 @@ pub(crate) fn put(connection: &Connection, change: &AdminChange, key: &ApiKey) -
     for id in std::iter::once(&key.principal).chain(&key.subject) {
         principal::known(connection, &change.tenant, id)?;
     }
+    if let Some(old) = key.replaces {
+        if find(connection, &change.tenant, old)?.is_none() {
+            return Err(StoreError::NotFound.into());
+        }
+        let sql = "SELECT 1 FROM api_keys WHERE replaces = ?1";
+        if row::first(connection, sql, &[&old.to_string()], |_| Ok(()))?.is_some() {
+            return Err(StoreError::Conflict.into());
+        }
+    }
     let sql = format!(
-        "INSERT INTO api_keys ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+        "INSERT INTO api_keys ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
     );
     connection.execute(
         &sql,
@@ -54,6 +63,7 @@ pub(crate) fn put(connection: &Connection, change: &AdminChange, key: &ApiKey) -
             key.expires_at.map(Timestamp::as_micros),
             key.revoked_at.map(Timestamp::as_micros),
             key.last_used_at.map(Timestamp::as_micros),
+            key.replaces.map(|old| old.to_string()),
         ],
     )?;
     Ok(())
@@ -78,6 +88,18 @@ pub(crate) fn end(
         )
     };
     let ended = connection.execute(sql, params![id.to_string(), change.tenant.as_str(), at.as_micros()])?;
+    if ended == 0 { Err(StoreError::NotFound.into()) } else { Ok(()) }
+}
+
+/// Revokes a key and all that came from it by rotation.
+pub(crate) fn end_line(connection: &Connection, change: &AdminChange, id: ApiKeyId) -> Result<(), Fault> {
+    let sql = "WITH RECURSIVE line (id) AS (
+            SELECT id FROM api_keys WHERE id = ?1 AND tenant_id = ?2
+            UNION SELECT k.id FROM line JOIN api_keys k ON k.replaces = line.id
+        )
+        UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?3) WHERE id IN (SELECT id FROM line)";
+    let at = change.at.as_micros();
+    let ended = connection.execute(sql, params![id.to_string(), change.tenant.as_str(), at])?;
     if ended == 0 { Err(StoreError::NotFound.into()) } else { Ok(()) }
 }
 
@@ -151,5 +173,6 @@ fn read(cells: &mut Cells<'_>) -> Result<ApiKey, Fault> {
         expires_at: cells.time_opt()?,
         revoked_at: cells.time_opt()?,
         last_used_at: cells.time_opt()?,
+        replaces: cells.parse_opt("replaced key")?,
     })
 }

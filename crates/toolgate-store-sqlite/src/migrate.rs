@@ -8,6 +8,7 @@ use toolgate_core::port::store::StoreError;
 const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "spine", include_str!("../migrations/0001_spine.sql")),
     (2, "governance", include_str!("../migrations/0002_governance.sql")),
+    (3, "review", include_str!("../migrations/0003_review.sql")),
 ];
 
 pub(crate) fn run(connection: &mut Connection) -> Result<(), StoreError> {

@@ -13,9 +13,9 @@ use toolgate_core::{JsonText, Timestamp};
 use crate::database::Fault;
 
 pub(crate) const INVOCATION_COLUMNS: &str = "id, tenant_id, session_id, parent_id, tool_id, tool_version, effect, \
-     egress, idempotent, actor, subject, source, input, idempotency_key, request_digest, rule, approval_required, \
+     egress, idempotent, actor, subject, key_id, source, input, idempotency_key, request_digest, rule, approval_required, \
      created_at, status, approval, decided_by, reason, output, error, cost_micros, attempt, worker, \
-     cancel_requested, revision, first_seq, last_seq, started_at, completed_at, due_at";
+     cancel_requested, revision, first_seq, last_seq, started_at, completed_at, review, due_at";
 
 /// The same columns for lists: what is larger than 8 KiB is left out, so that a page has a bounded size.
 pub(crate) fn listed_columns() -> String {
@@ -25,6 +25,7 @@ pub(crate) fn listed_columns() -> String {
     INVOCATION_COLUMNS
         .replace(", input,", &small("input", "'null'"))
         .replace(", output,", &small("output", "NULL"))
+        .replace(", review,", &small("review", "NULL"))
 }
 
 pub(crate) const EVENT_COLUMNS: &str =
@@ -43,6 +44,7 @@ pub(crate) fn invocation(row: &Row<'_>) -> Result<Invocation, Fault> {
     let idempotent = cells.get()?;
     let actor = cells.parse("actor")?;
     let subject = cells.parse_opt("subject")?;
+    let key = cells.parse_opt("key")?;
     let source = cells.word("source", Source::from_text)?;
     let input = JsonText::from_store(cells.get()?);
     let idempotency_key = cells.parse_opt("idempotency key")?;
@@ -63,6 +65,7 @@ pub(crate) fn invocation(row: &Row<'_>) -> Result<Invocation, Fault> {
             idempotent,
             actor,
             subject,
+            key,
             source,
             input,
             idempotency_key,
@@ -88,6 +91,10 @@ pub(crate) fn invocation(row: &Row<'_>) -> Result<Invocation, Fault> {
         seqs: (cells.get()?, cells.get()?),
         started_at: cells.get::<Option<i64>>()?.map(Timestamp::from_micros),
         completed_at: cells.get::<Option<i64>>()?.map(Timestamp::from_micros),
+        review: cells
+            .get::<Option<String>>()?
+            .map(|text| serde_json::from_str(&text).map(Box::new).map_err(|_| damaged("review")))
+            .transpose()?,
         due_at: cells.get::<Option<i64>>()?.map(Timestamp::from_micros),
         head: None,
     })

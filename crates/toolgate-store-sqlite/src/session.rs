@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use rusqlite::params;
 use toolgate_core::Timestamp;
 use toolgate_core::event::{Anchor, ChainHash, ChainHead, Event};
-use toolgate_core::id::{InvocationId, SessionId, TenantId};
+use toolgate_core::id::{InvocationId, PrincipalId, SessionId, TenantId};
 use toolgate_core::invocation::Invocation;
 use toolgate_core::port::store::{AuditStore, Session, SessionStore, StoreError};
 
@@ -23,12 +23,14 @@ impl SessionStore for SqliteStore {
         self.database
             .write(Commit::Other, move |connection| {
                 let mut insert = connection.prepare_cached(
-                    "INSERT INTO sessions (id, tenant_id, owner, labels, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+                    "INSERT INTO sessions (id, tenant_id, owner, subject, labels, created_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 )?;
                 insert.execute(params![
                     session.id.to_string(),
                     session.tenant.as_str(),
                     session.owner.as_str(),
+                    session.subject.as_ref().map(PrincipalId::as_str),
                     row::json_text(&session.labels)?,
                     session.created_at.as_micros()
                 ])?;
@@ -41,7 +43,7 @@ impl SessionStore for SqliteStore {
         let tenant = tenant.to_string();
         self.database
             .read(move |connection| {
-                let sql = "SELECT id, tenant_id, owner, labels, created_at FROM sessions
+                let sql = "SELECT id, tenant_id, owner, subject, labels, created_at FROM sessions
                            WHERE id = ?1 AND tenant_id = ?2";
                 row::first(connection, sql, &[&id.to_string(), &tenant], |row| {
                     let mut cells = Cells::of(row);
@@ -49,6 +51,7 @@ impl SessionStore for SqliteStore {
                         id: cells.parse("session")?,
                         tenant: cells.parse("tenant")?,
                         owner: cells.parse("owner")?,
+                        subject: cells.parse_opt("subject")?,
                         labels: cells.json("list of labels")?,
                         created_at: cells.time()?,
                     })

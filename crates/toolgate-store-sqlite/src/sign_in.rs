@@ -134,6 +134,18 @@ impl SignInStore for SqliteStore {
             .await
     }
 
+    async fn void_tokens(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+        purpose: &str,
+    ) -> Result<(), StoreError> {
+        let (tenant, principal, purpose) = (tenant.to_string(), principal.to_string(), purpose.to_owned());
+        self.database
+            .write(Commit::Other, move |connection| token::void(connection, &tenant, &principal, &purpose))
+            .await
+    }
+
     async fn forget_sign_ins(&self, now: Timestamp) -> Result<(), StoreError> {
         self.database
             .write(Commit::Other, move |connection| {

@@ -37,6 +37,17 @@ pub(crate) fn take(
     Ok(row::all(connection, sql, &[hash, &purpose, &now.as_micros()], token)?.pop())
 }
 
+pub(crate) fn void(
+    connection: &Connection,
+    tenant: &str,
+    principal: &str,
+    purpose: &str,
+) -> Result<(), Fault> {
+    let sql = "DELETE FROM one_time_tokens WHERE tenant_id = ?1 AND principal = ?2 AND purpose = ?3";
+    connection.execute(sql, [tenant, principal, purpose])?;
+    Ok(())
+}
+
 fn token(row: &Row<'_>) -> Result<OneTimeToken, Fault> {
     let mut cells = Cells::of(row);
     Ok(OneTimeToken {

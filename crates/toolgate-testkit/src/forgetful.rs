@@ -16,7 +16,7 @@ use toolgate_core::port::store::{
 };
 use toolgate_core::principal::{ApiKey, KeyHolder, OneTimeToken, Principal, SignIn};
 use toolgate_core::tenant::Tenant;
-use toolgate_core::{Invocation, Timestamp};
+use toolgate_core::{Acting, Invocation, Timestamp};
 
 type Answer<T> = Result<T, StoreError>;
 
@@ -45,7 +45,7 @@ impl InvocationStore for Forgetful {
     async fn find_by_key(
         &self,
         _: &TenantId,
-        _: &PrincipalId,
+        _: &Acting,
         _: &ToolName,
         _: &IdempotencyKey,
     ) -> Answer<Option<Invocation>> {
@@ -223,6 +223,9 @@ impl SignInStore for Forgetful {
     }
     async fn take_token(&self, _: &[u8; 32], _: &str, _: Timestamp) -> Answer<Option<OneTimeToken>> {
         Ok(None)
+    }
+    async fn void_tokens(&self, _: &TenantId, _: &PrincipalId, _: &str) -> Answer<()> {
+        Ok(())
     }
     async fn forget_sign_ins(&self, _: Timestamp) -> Answer<()> {
         Ok(())

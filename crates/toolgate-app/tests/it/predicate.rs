@@ -232,6 +232,7 @@ impl World {
             parent: None,
             idempotency_key: None,
             connection: None,
+            key: None,
             source: match actor.credential {
                 Credential::Key(_) => Source::Api,
                 _ => Source::Web,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
-use toolgate_api::{KillView, ThrowKillRequest};
+use toolgate_api::{KillView, ThrowKillRequest, ThrownKillView};
 
 use super::ask::Confirm;
 use super::change::{Facts, show_answer, show_gone};
@@ -31,7 +31,8 @@ pub(crate) enum KillCommand {
     /// List the switches that are thrown.
     #[command(after_help = LIST_EXAMPLES)]
     List,
-    /// Throw a switch: nothing it names begins any more, and what runs is told to stop.
+    /// Throw a switch: nothing it names begins any more, and what runs is told to stop. What is not there yet can be
+    /// named too.
     #[command(after_help = THROW_EXAMPLES)]
     Throw {
         #[command(flatten)]
@@ -91,12 +92,13 @@ impl TargetArgs {
     }
 }
 
-impl Facts for KillView {
+impl Facts for ThrownKillView {
     fn facts(&self) -> Vec<(&'static str, String)> {
+        let kill = &self.kill;
         vec![
-            ("stops", format!("{} {}", self.kind, self.target)),
-            ("reason", self.reason.clone()),
-            ("thrown", format!("{} by {}", show::moment(&self.at), self.by)),
+            ("stops", format!("{} {}", kill.kind, kill.target)),
+            ("reason", kill.reason.clone()),
+            ("thrown", format!("{} by {}", show::moment(&kill.at), kill.by)),
         ]
     }
 }
@@ -120,7 +122,13 @@ async fn throw(target: TargetArgs, reason: String, global: &Global) -> Result<Ex
     target.confirm.insist(&format!("Stop all calls of {}?", target.words()))?;
     let body = ThrowKillRequest { kind: target.kind.as_str().to_owned(), target: target.target, reason };
     let answer = gate.post(gate.url(&["api", "v1", "kills"], &[]), &body, PATIENCE).await?;
-    show_answer::<KillView>(&answer, global)
+    let thrown: ThrownKillView = answer.read()?;
+    let shown = show_answer::<ThrownKillView>(&answer, global)?;
+    if thrown.known == Some(false) {
+        let (kind, target) = (show::plain(&thrown.kill.kind), show::plain(&thrown.kill.target));
+        global.talk(format_args!("there is no {kind} {target} now; the switch holds once there is"));
+    }
+    Ok(shown)
 }
 
 async fn lift(target: TargetArgs, global: &Global) -> Result<ExitCode, Stop> {

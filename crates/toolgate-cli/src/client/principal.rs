@@ -30,6 +30,16 @@ Examples:
   toolgate agent create helper --role member --acts-for ada
   toolgate service create nightly --rule crm.contacts.read";
 
+const CREATE_USER_EXAMPLES: &str = "\
+Examples:
+  toolgate user create ada --title \"Ada Lovelace\" --role approver
+  toolgate user create grace --rule crm.contacts.read";
+
+const UPDATE_USER_EXAMPLES: &str = "\
+Examples:
+  toolgate user update ada --role approver --role auditor     exactly these roles
+  toolgate user update ada --title \"Ada King\"";
+
 const UPDATE_EXAMPLES: &str = "\
 Examples:
   toolgate user update ada --role approver --role auditor     exactly these roles
@@ -73,12 +83,22 @@ pub(crate) enum PrincipalCommand {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(mut_subcommand("create", |create| for_people(create).after_help(CREATE_USER_EXAMPLES)))]
+#[command(mut_subcommand("update", |update| for_people(update).after_help(UPDATE_USER_EXAMPLES)))]
 pub(crate) enum UserCommand {
     #[command(flatten)]
     Principal(PrincipalCommand),
     /// Make a link by which a user chooses a password. It works once, for 72 hours.
     #[command(after_help = sign_in::INVITE_EXAMPLES)]
     Invite(InviteArgs),
+}
+
+/// A user works for nobody else, so nothing is said of it.
+fn for_people(command: clap::Command) -> clap::Command {
+    command.mut_args(|arg| {
+        let hidden = matches!(arg.get_id().as_str(), "acts_for" | "no_acts_for");
+        if hidden { arg.hide(true) } else { arg }
+    })
 }
 
 #[derive(Debug, Args)]
@@ -263,7 +283,7 @@ impl Changes {
         let UpdatePrincipalRequest { title, roles, rules, acts_for, .. } = &request;
         if title.is_none() && roles.is_none() && rules.is_none() && acts_for.is_none() {
             return Err(Stop::usage("it is not said what to change")
-                .hint("name a --title, --role, --rule or --acts-for; see --help"));
+                .hint("name a --title, --role or --rule, or the like; see --help"));
         }
         Ok(request)
     }

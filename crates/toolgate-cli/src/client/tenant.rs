@@ -8,7 +8,7 @@ use toolgate_core::id::TenantId;
 
 use super::ask::Confirm;
 use super::change::{Facts, only_yes, show_answer, show_one};
-use super::http::{Gate, PATIENCE};
+use super::http::{Answer, Gate, PATIENCE};
 use super::page::Listing;
 use super::{Global, Stop, show};
 use crate::print;
@@ -38,6 +38,11 @@ Examples:
 const ENABLE_EXAMPLES: &str = "\
 Examples:
   toolgate tenant enable acme";
+
+const RECOVER_EXAMPLES: &str = "\
+Examples:
+  ACME_KEY=$(toolgate tenant recover acme --yes)
+  TOOLGATE_KEY=$ACME_KEY toolgate key list";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TenantCommand {
@@ -70,17 +75,20 @@ pub(crate) enum TenantCommand {
     },
     /// Let nobody of a tenant in. Nothing is lost.
     #[command(after_help = DISABLE_EXAMPLES)]
-    Disable(DisableArgs),
+    Disable(CertainArgs),
     /// Let a tenant in again.
     #[command(after_help = ENABLE_EXAMPLES)]
     Enable {
         /// Its slug.
         id: TenantId,
     },
+    /// Let a tenant in again whose keys are lost: print a new key of its user:admin. It is shown this once.
+    #[command(after_help = RECOVER_EXAMPLES)]
+    Recover(CertainArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DisableArgs {
+pub(crate) struct CertainArgs {
     /// Its slug.
     id: TenantId,
     #[command(flatten)]
@@ -107,11 +115,15 @@ pub(super) async fn run(command: TenantCommand, global: &Global) -> Result<ExitC
         TenantCommand::Update { id, title } => {
             update(&id, &UpdateTenantRequest { title: Some(title), disabled: None }, global).await
         }
-        TenantCommand::Disable(DisableArgs { id, confirm }) => {
+        TenantCommand::Disable(CertainArgs { id, confirm }) => {
             confirm.ask(&format!("Let nobody of the tenant {id} in?"))?;
             update(&id, &disabled(true), global).await
         }
         TenantCommand::Enable { id } => update(&id, &disabled(false), global).await,
+        TenantCommand::Recover(CertainArgs { id, confirm }) => {
+            confirm.ask(&format!("Make a key for the administrator of the tenant {id}?"))?;
+            recover(&id, global).await
+        }
     }
 }
 
@@ -129,15 +141,37 @@ async fn create(id: &TenantId, title: Option<String>, global: &Global) -> Result
     let gate = Gate::of(global)?;
     let body = CreateTenantRequest { id: id.to_string(), title };
     let answer = gate.post(gate.url(&["api", "v1", "tenants"], &[]), &body, PATIENCE).await?;
+    show_key(&answer, global)?;
+    global.talk(format_args!("the tenant `{id}` is made; this is the key of its user:admin"));
+    global.talk("hint: keep it now; it is not stored and can't be shown again");
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn recover(id: &TenantId, global: &Global) -> Result<ExitCode, Stop> {
+    let gate = Gate::of(global)?;
+    let url = gate.url(&["api", "v1", "tenants", id.as_str(), "recover"], &[]);
+    let answer = gate.post(url, &serde_json::json!({}), PATIENCE).await?;
+    let recovered = show_key(&answer, global)?;
+    global.talk(format_args!(
+        "this is a new key of user:admin in the tenant `{id}`; those there were go on working"
+    ));
+    if recovered.tenant.disabled {
+        global.talk(format_args!(
+            "hint: the tenant is switched off; let it in with `toolgate tenant enable {id}`"
+        ));
+    }
+    global.talk("hint: keep it now; it is not stored and can't be shown again");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_key(answer: &Answer, global: &Global) -> Result<TenantCreatedView, Stop> {
     let created: TenantCreatedView = answer.read()?;
     if global.json {
         show::json_text(&answer.text);
     } else {
         print::data(show::plain(&created.admin_key));
     }
-    global.talk(format_args!("the tenant `{id}` is made; this is the key of its user:admin"));
-    global.talk("hint: keep it now; it is not stored and can't be shown again");
-    Ok(ExitCode::SUCCESS)
+    Ok(created)
 }
 
 async fn update(id: &TenantId, change: &UpdateTenantRequest, global: &Global) -> Result<ExitCode, Stop> {

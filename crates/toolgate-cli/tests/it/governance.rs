@@ -316,6 +316,11 @@ fn tenants_are_walls_and_people_are_invited() {
     walk.with_key(&gate.key);
     walk.ok(&["tenant", "enable", "acme"]);
     walk.ends(1, &["tenant", "disable", "default"]);
+    let recovered = walk.ok(&["tenant", "recover", "acme"]);
+    walk.ends(1, &["tenant", "recover", "default"]);
+    walk.with_key(&recovered);
+    walk.ok(&["me"]);
+    walk.ends(1, &["tenant", "recover", "acme"]);
     walk.check("govern_tenants");
 }
 

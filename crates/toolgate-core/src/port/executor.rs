@@ -11,13 +11,20 @@ use crate::actor::Actor;
 use crate::id::{InvocationId, SessionId};
 use crate::json::JsonText;
 use crate::port::capability::Capabilities;
-use crate::runner::ClearedCall;
+use crate::review::Preview;
+use crate::runner::{ClearedCall, PreviewCall};
 
 /// Runs tools of one binding kind.
 #[async_trait]
 pub trait Executor: Send + Sync {
     /// Does what the tool does. Dropping the future is how a call that ignores its cancellation is stopped.
     async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure>;
+
+    /// Foresees what a call would do, without doing anything; none where the tool can't. It is asked when a person has to
+    /// decide, and again when they change the input.
+    async fn dry_run(&self, _call: PreviewCall) -> Result<Option<Preview>, ToolFailure> {
+        Ok(None)
+    }
 }
 
 /// Why a tool could not do it. The message is shown to callers: no arguments, no secrets, no upstream bodies.

@@ -13,7 +13,7 @@ use crate::catalog::BoundTool;
 use crate::contract::ToolContract;
 use crate::document::Area;
 use crate::error::CallError;
-use crate::id::{ConnectionId, PrincipalId, SessionId, TenantId, ToolName};
+use crate::id::{ApiKeyId, ConnectionId, PrincipalId, SessionId, TenantId, ToolName};
 use crate::invocation::Source;
 use crate::port::store::StoreError;
 use crate::time::Timestamp;
@@ -84,6 +84,42 @@ impl Decision {
     }
 }
 
+/// A person's standing word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingGrant {
+    /// The rule the record names: `grant: …`.
+    pub rule: Arc<str>,
+    /// Who gave it.
+    pub by: PrincipalId,
+}
+
+/// Who has to decide, and in what time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewTerms {
+    /// How many people must say yes.
+    pub needed: u32,
+    /// The roles whose holders may decide; none named means whoever policy lets.
+    pub approvers: Vec<String>,
+    /// How long until it is passed on.
+    pub escalate_after: Option<Duration>,
+    /// To which roles; none named means to whoever policy lets.
+    pub escalate_to: Vec<String>,
+    /// How long until it expires; none means the server's own patience.
+    pub expires_after: Option<Duration>,
+}
+
+impl Default for ReviewTerms {
+    fn default() -> Self {
+        Self {
+            needed: 1,
+            approvers: Vec::new(),
+            escalate_after: None,
+            escalate_to: Vec::new(),
+            expires_after: None,
+        }
+    }
+}
+
 /// Whose call a person is asked to decide on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Whose {
@@ -107,6 +143,16 @@ pub trait Policy: Send + Sync {
     /// May this person decide on a waiting call of this tool with these arguments?
     fn decide_approval(&self, ask: &Ask<'_>, whose: Whose, input: &Value) -> Decision;
 
+    /// A person's standing word that lets such a call run without asking again, if there is one.
+    fn standing_grant(&self, _ask: &Ask<'_>, _input: &Value) -> Option<StandingGrant> {
+        None
+    }
+
+    /// Who has to decide on calls of this tool by this caller, beside what policy says.
+    fn review_terms(&self, _ask: &Ask<'_>) -> ReviewTerms {
+        ReviewTerms::default()
+    }
+
     /// May this caller manage this area?
     fn decide_manage(&self, actor: &Actor, area: Area, now: Timestamp) -> Decision;
 
@@ -128,13 +174,14 @@ pub trait Authorizer: Send + Sync {
 /// Who principals are, from the server's own records.
 #[async_trait]
 pub trait Directory: Send + Sync {
-    /// A principal as it stands now, working for `subject` if one is named; none when either is gone, switched off, or
-    /// no longer works for the other.
+    /// A principal as it stands now, working for `subject` if one is named, within the scopes of `key` if one is named;
+    /// none when one of them is gone, switched off or revoked, or the principal no longer works for the subject.
     async fn actor(
         &self,
         tenant: &TenantId,
         principal: &PrincipalId,
         subject: Option<&PrincipalId>,
+        key: Option<ApiKeyId>,
     ) -> Result<Option<Actor>, StoreError>;
 }
 
@@ -224,6 +271,13 @@ pub trait Limiter: Send + Sync {
     /// # Errors
     /// [`LimitError::Used`] with `rate_limited` or `budget_exceeded` and when to come back.
     async fn admit(&self, ask: &Ask<'_>) -> Result<Admission, LimitError>;
+
+    /// Takes a place for a call that a person let through, perhaps long after it came: budgets and places hold all the
+    /// same, but for the rule the person waived. Rates were asked when it came.
+    ///
+    /// # Errors
+    /// As `admit`.
+    async fn admit_approved(&self, ask: &Ask<'_>, waived: Option<&str>) -> Result<Permit, LimitError>;
 
     /// Hears what a call has cost.
     fn charge(&self, _tenant: &TenantId, _principal: &PrincipalId, _tool: &ToolName, _micros: i64) {}

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use crate::actor::Acting;
 use crate::administration::AdminChange;
 use crate::change::{Change, NewCall};
 use crate::contract::{ContractVersion, Effect, Egress};
@@ -64,8 +65,8 @@ pub struct InvocationFilter {
     pub actor: Option<PrincipalId>,
     /// In one session.
     pub session: Option<SessionId>,
-    /// Seen by this principal: calls it made or that were made for it.
-    pub visible_to: Option<PrincipalId>,
+    /// Seen by these: calls they made (for the same person), or that were made for them.
+    pub visible_to: Option<Acting>,
     /// Made at or after this moment.
     pub since: Option<Timestamp>,
     /// Made before this moment.
@@ -97,7 +98,7 @@ pub trait InvocationStore: Send + Sync {
     async fn find_by_key(
         &self,
         tenant: &TenantId,
-        actor: &PrincipalId,
+        acting: &Acting,
         tool: &ToolName,
         key: &IdempotencyKey,
     ) -> Result<Option<Invocation>, StoreError>;
@@ -151,6 +152,8 @@ pub struct Session {
     pub tenant: TenantId,
     /// Who began it.
     pub owner: PrincipalId,
+    /// For whom.
+    pub subject: Option<PrincipalId>,
     /// What policy knows it by; never changed.
     pub labels: Vec<String>,
     /// When.
@@ -361,6 +364,14 @@ pub trait SignInStore: Send + Sync {
         purpose: &str,
         now: Timestamp,
     ) -> Result<Option<OneTimeToken>, StoreError>;
+
+    /// Forgets all of a principal's secrets for this purpose: none of them works any more.
+    async fn void_tokens(
+        &self,
+        tenant: &TenantId,
+        principal: &PrincipalId,
+        purpose: &str,
+    ) -> Result<(), StoreError>;
 
     /// Forgets sign-ins whose time is over at `now`.
     async fn forget_sign_ins(&self, now: Timestamp) -> Result<(), StoreError>;

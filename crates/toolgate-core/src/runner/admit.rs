@@ -147,7 +147,7 @@ impl Runner {
         })))
     }
 
-    fn ask<'a>(&self, call: &'a Call, tool: &'a BoundTool, labels: &'a [String]) -> Ask<'a> {
+    pub(super) fn ask<'a>(&self, call: &'a Call, tool: &'a BoundTool, labels: &'a [String]) -> Ask<'a> {
         let now = self.0.clock.now();
         Ask { actor: &call.actor, tool, session: call.session, labels, source: call.source, now }
     }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::actor::Actor;
 use crate::error::CallError;
-use crate::id::{ConnectionId, IdempotencyKey, InvocationId, SessionId, ToolName};
+use crate::id::{ApiKeyId, ConnectionId, IdempotencyKey, InvocationId, SessionId, ToolName};
 use crate::invocation::{Invocation, Source, Status};
 use crate::json::{JsonText, canonical_digest, to_hex};
 use crate::port::store::StoreError;
@@ -29,6 +29,8 @@ pub struct Call {
     pub idempotency_key: Option<IdempotencyKey>,
     /// The connection it asks for.
     pub connection: Option<ConnectionId>,
+    /// The key it is made with; of a call taken up again, the one it was made with.
+    pub key: Option<ApiKeyId>,
     /// Through which door.
     pub source: Source,
     /// How long the caller waits before it takes a handle instead.

@@ -60,3 +60,24 @@ impl ClearedCall {
         (self.input, self.context)
     }
 }
+
+/// A call that waits for a person and may be looked ahead at: nothing may be changed. Only the runner makes one.
+#[derive(Debug)]
+pub struct PreviewCall {
+    input: Value,
+    context: ToolContext,
+    _sealed: Sealed,
+}
+
+impl PreviewCall {
+    // Invariant: the one place where a `PreviewCall` is made; `preview` calls it after policy, grants and input.
+    pub(super) const fn new(input: Value, context: ToolContext) -> Self {
+        Self { input, context, _sealed: Sealed }
+    }
+
+    /// What the tool works with.
+    #[must_use]
+    pub fn into_parts(self) -> (Value, ToolContext) {
+        (self.input, self.context)
+    }
+}

@@ -8,6 +8,7 @@ mod call;
 mod cleared;
 mod flights;
 mod labels;
+mod park;
 mod recorder;
 mod recover;
 mod run;
@@ -21,7 +22,8 @@ use tracing::Instrument;
 
 pub use admit::Denied;
 pub use call::{Call, CallInput, CallResult, RunError};
-pub use cleared::ClearedCall;
+pub use cleared::{ClearedCall, PreviewCall};
+pub use park::Edit;
 pub use recover::Settlement;
 
 use crate::catalog::Tools;
@@ -156,7 +158,7 @@ impl Runner {
         // A repeat costs no place in the limits and never runs twice.
         if let Some(key) = &call.idempotency_key {
             let (actor, tool) = (&call.actor, &admitted.tool.contract.id);
-            let first = self.0.store.find_by_key(&actor.tenant, &actor.principal, tool, key).await;
+            let first = self.0.store.find_by_key(&actor.tenant, &actor.acting(), tool, key).await;
             if let Some(first) = first.map_err(RunError::Store)? {
                 let answer = answer_repeat(&first, &digest)?;
                 if first.status == Status::Pending {
@@ -179,7 +181,13 @@ impl Runner {
 
         // 7: a person decides first.
         if let Some(reason) = admitted.needs_person(&call.actor) {
-            return self.park(&call, digest, &admitted, reason).await;
+            return match self.grant_for(&call, &labels, &admitted) {
+                Some(grant) => self.run_granted(call, digest, admitted, reason, grant, permit, until).await,
+                None => {
+                    drop(permit);
+                    self.park(&call, digest, &labels, &admitted, reason).await
+                }
+            };
         }
 
         let opened = self.opened(&call, digest, &admitted, false);
@@ -255,24 +263,6 @@ impl Runner {
             .map_err(|cause| RunError::store(cause, session))
     }
 
-    /// Parks a call until a person decides.
-    async fn park(
-        &self,
-        call: &Call,
-        digest: String,
-        admitted: &Admitted,
-        reason: String,
-    ) -> Result<CallResult, RunError> {
-        let deadline = self.0.clock.now().plus(self.0.settings.approval_deadline);
-        let opened = self.opened(call, digest.clone(), admitted, true);
-        let session = opened.session;
-        match self.open(call, opened, &[Step::NeedsApproval { reason, deadline }]).await {
-            Ok(Begun::Fresh(row)) => Ok(CallResult::of(&row)),
-            Ok(Begun::Repeat(first)) => answer_repeat(&first, &digest),
-            Err(cause) => Err(RunError::store(cause, session)),
-        }
-    }
-
     async fn open(&self, call: &Call, opened: Opened, steps: &[Step]) -> Result<Begun, StoreError> {
         let new = NewCall::open(opened, steps, self.0.clock.now(), session_use(call))
             .map_err(|illegal| StoreError::Refused(illegal.to_string()))?;
@@ -313,6 +303,7 @@ impl Runner {
             idempotent: false,
             actor: call.actor.principal.clone(),
             subject: call.actor.subject_id().cloned(),
+            key: call.key,
             source: call.source,
             input: JsonText::from_value(&serde_json::Value::Null),
             idempotency_key: call.idempotency_key.clone(),

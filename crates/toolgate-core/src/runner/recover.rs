@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Runner;
+use super::admit::Admitted;
 use super::call::{Call, CallInput, CallResult, RunError};
+use super::park::{caller_gone, connection_of};
 use super::recorder::Recorder;
 use super::run::Ready;
 use crate::change::Change;
 use crate::error::{CallError, ErrorCode};
 use crate::id::PrincipalId;
 use crate::invocation::{Approval, Invocation, Status, Step};
-use crate::port::gate::Permit;
+use crate::port::gate::{LimitError, Permit};
 use crate::port::store::StoreError;
+use crate::review::{Review, ReviewStep};
 
 /// How many overdue calls one sweep looks at.
 const SWEEP: u32 = 100;
@@ -61,6 +64,10 @@ impl Runner {
                 self.redispatch(invocation);
                 Ok(())
             }
+            (Status::Pending, Approval::Pending) if self.to_be_passed_on(&invocation) => {
+                let to = self.pass_on_to(&invocation).await?;
+                self.review(&invocation, &by, ReviewStep::Escalated { to }).await.map(drop)
+            }
             (Status::Pending | Status::Waiting, _) => {
                 self.step(&invocation, &by, &Step::Expired).await.map(drop)
             }
@@ -89,6 +96,23 @@ impl Runner {
         }
     }
 
+    /// Whether nobody decided in time for a first look, and there is time left.
+    fn to_be_passed_on(&self, invocation: &Invocation) -> bool {
+        let now = self.0.clock.now();
+        invocation
+            .review
+            .as_ref()
+            .is_some_and(|review| review.escalate_at.is_some_and(|at| at <= now) && now < review.deadline)
+    }
+
+    async fn pass_on_to(&self, invocation: &Invocation) -> Result<Vec<String>, StoreError> {
+        let again = self.call_again(invocation, invocation.input().to_value(), Duration::ZERO).await;
+        let Ok(Some((call, labels))) = again else { return Ok(Vec::new()) };
+        let catalog = self.0.tools.of(&call.actor.tenant);
+        let Some(tool) = catalog.get(&call.tool) else { return Ok(Vec::new()) };
+        Ok(self.0.policy.review_terms(&self.ask(&call, tool, &labels)).escalate_to)
+    }
+
     fn redispatch(&self, invocation: Invocation) {
         let runner = self.clone();
         self.0.tasks.spawn(async move {
@@ -112,24 +136,10 @@ impl Runner {
     ) -> Result<CallResult, RunError> {
         let until = Instant::now() + wait;
         let opened = &invocation.opened;
-        let directory = &self.0.directory;
-        let known = directory.actor(&opened.tenant, &opened.actor, opened.subject.as_ref()).await;
-        let Some(actor) = known.map_err(RunError::Store)? else {
-            let error = CallError::new(ErrorCode::AuthzDenied, "the caller may no longer act here");
-            return self.stop_dispatch(&invocation, error).await;
+        let again = self.call_again(&invocation, invocation.input().to_value(), wait).await?;
+        let Some((call, labels)) = again else {
+            return self.stop_dispatch(&invocation, caller_gone()).await;
         };
-        let call = Call {
-            actor,
-            tool: opened.tool.clone(),
-            input: CallInput::Value(opened.input.to_value()),
-            session: Some(opened.session),
-            parent: opened.parent,
-            idempotency_key: opened.idempotency_key.clone(),
-            connection: None,
-            source: opened.source,
-            wait,
-        };
-        let labels = self.labels(&call).await.map_err(RunError::Store)?;
         let admitted = match self.admit(&call, &labels) {
             Ok(admitted) => admitted,
             Err(stopped) => return self.stop_dispatch(&invocation, stopped.error).await,
@@ -138,16 +148,39 @@ impl Runner {
         if invocation.approval == Approval::Approved
             && Some(&admitted.tool.version) != opened.tool_version.as_ref()
         {
-            let error =
-                CallError::new(ErrorCode::PolicyDenied, "the tool changed after a person approved this call")
-                    .hint("make the call again, to be decided on the tool as it is now");
-            return self.stop_dispatch(&invocation, error).await;
+            return self.stop_dispatch(&invocation, tool_changed()).await;
+        }
+        // Invariant: the digest a person decided on is the digest of what is about to run.
+        if let Some(review) = &invocation.review
+            && invocation.approval == Approval::Approved
+        {
+            let (contract, version) = (&admitted.tool.contract, Some(&admitted.tool.version));
+            let preview = review.preview.as_ref();
+            let digest =
+                Review::digest_of(&contract.id, version, &admitted.input, admitted.connection, preview);
+            if digest != review.digest {
+                let error = CallError::new(ErrorCode::PolicyDenied, "this is not what a person approved")
+                    .hint("make the call again, to be decided on as it is now");
+                return self.stop_dispatch(&invocation, error).await;
+            }
         }
         // Invariant: a rule that came to ask for a person in the meantime is obeyed.
         if invocation.approval == Approval::NotRequired && admitted.needs_person(&call.actor).is_some() {
             let error = CallError::new(ErrorCode::PolicyDenied, "policy now asks a person first");
             return self.stop_dispatch(&invocation, error).await;
         }
+        let permit = match invocation.approval {
+            // It was let in when it came; a crash is no reason to turn it away.
+            Approval::NotRequired | Approval::Pending | Approval::Rejected => Permit::free(),
+            Approval::Approved => {
+                match self.place_for(&call, &labels, &admitted, opened.rule.as_deref()).await? {
+                    Ok(permit) => permit,
+                    // No place just now: it stays approved, and is taken up again when there may be one.
+                    Err(error) if is_full(&error) => return Ok(CallResult::of(&invocation)),
+                    Err(error) => return self.stop_dispatch(&invocation, error).await,
+                }
+            }
+        };
         let ready = Ready {
             id: invocation.id(),
             session: opened.session,
@@ -156,12 +189,54 @@ impl Runner {
             input: admitted.input,
             connection: admitted.connection,
             rule: admitted.decision.rule.to_string(),
-            // It was let in when it came; a crash or a person's time to think is no reason to turn it away.
-            permit: Permit::free(),
+            permit,
             recorder: Arc::new(Recorder::resume(self.clone(), invocation, by)),
             start_first: true,
         };
         self.launch(ready, until).await
+    }
+
+    /// A recorded call with this input, as its caller would make it today; none when they may no longer act.
+    pub(super) async fn call_again(
+        &self,
+        invocation: &Invocation,
+        input: serde_json::Value,
+        wait: Duration,
+    ) -> Result<Option<(Call, Arc<[String]>)>, RunError> {
+        let opened = &invocation.opened;
+        let directory = &self.0.directory;
+        let known = directory.actor(&opened.tenant, &opened.actor, opened.subject.as_ref(), opened.key).await;
+        let Some(actor) = known.map_err(RunError::Store)? else { return Ok(None) };
+        let call = Call {
+            actor,
+            tool: opened.tool.clone(),
+            input: CallInput::Value(input),
+            session: Some(opened.session),
+            parent: opened.parent,
+            idempotency_key: opened.idempotency_key.clone(),
+            connection: connection_of(invocation),
+            key: opened.key,
+            source: opened.source,
+            wait,
+        };
+        let labels = self.labels(&call).await.map_err(RunError::Store)?;
+        Ok(Some((call, labels)))
+    }
+
+    /// Asks the limits for an approved call's place.
+    async fn place_for(
+        &self,
+        call: &Call,
+        labels: &[String],
+        admitted: &Admitted,
+        waived: Option<&str>,
+    ) -> Result<Result<Permit, CallError>, RunError> {
+        let ask = self.ask(call, &admitted.tool, labels);
+        match self.0.limiter.admit_approved(&ask, waived).await {
+            Ok(permit) => Ok(Ok(permit)),
+            Err(LimitError::Used(error)) => Ok(Err(error)),
+            Err(LimitError::Store(cause)) => Err(RunError::Store(cause)),
+        }
     }
 
     async fn stop_dispatch(&self, invocation: &Invocation, error: CallError) -> Result<CallResult, RunError> {
@@ -227,7 +302,9 @@ impl Runner {
         approve: bool,
         reason: Option<String>,
     ) -> Result<Invocation, StoreError> {
-        let overdue = invocation.due_at.is_some_and(|due| self.0.clock.now() >= due);
+        let now = self.0.clock.now();
+        let deadline = invocation.review.as_ref().map(|review| review.deadline).or(invocation.due_at);
+        let overdue = deadline.is_some_and(|deadline| now >= deadline);
         if invocation.status != Status::Pending || invocation.approval != Approval::Pending || overdue {
             return Err(StoreError::Conflict);
         }
@@ -267,7 +344,12 @@ impl Runner {
         Ok(CallResult::of(&row))
     }
 
-    async fn step(&self, seen: &Invocation, by: &PrincipalId, step: &Step) -> Result<Invocation, StoreError> {
+    pub(super) async fn step(
+        &self,
+        seen: &Invocation,
+        by: &PrincipalId,
+        step: &Step,
+    ) -> Result<Invocation, StoreError> {
         let now = self.0.clock.now();
         let change = Change::step(seen, by, step, now).map_err(|_| StoreError::Conflict)?;
         let change = match step {
@@ -281,6 +363,16 @@ impl Runner {
         self.announce(&row);
         Ok(row)
     }
+}
+
+/// Whether a call was turned away only because others run.
+fn is_full(error: &CallError) -> bool {
+    error.details.as_ref().is_some_and(|details| details.get("concurrency").is_some())
+}
+
+pub(super) fn tool_changed() -> CallError {
+    CallError::new(ErrorCode::PolicyDenied, "the tool changed after this call began to wait")
+        .hint("make the call again, to be decided on the tool as it is now")
 }
 
 /// How soon another worker takes up an approved call that its own has not begun.

@@ -1,12 +1,13 @@
 //! The strict check of policies that are about to be saved.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use cedar_policy::{PolicySet, Schema, ValidationMode, Validator};
 use miette::Diagnostic;
 use serde_json::Value;
 
 use super::input::InputType;
+use super::names::{self, Names};
 use super::parse::{Parsed, on_wide_stack};
 use super::problem::{MOST_PROBLEMS, PolicyProblem, PolicyProblems};
 use super::reads::{Reads, asks_too_much_of_subject, expression, reads_of, uses_whole_context};
@@ -28,41 +29,41 @@ struct Batch<'a> {
     policies: Vec<&'a Parsed>,
 }
 
+/// What a text may speak of.
+#[allow(missing_debug_implementations, reason = "it holds functions")]
+pub struct Known<'a> {
+    /// A tool's JSON Schema by the tool's id; none when there is no such tool.
+    pub input_schema_of: &'a dyn Fn(&str) -> Option<Value>,
+    /// Whether there is a role of this name.
+    pub role: &'a dyn Fn(&str) -> bool,
+    /// Whether there is a toolset of this name.
+    pub toolset: &'a dyn Fn(&str) -> bool,
+}
+
 /// Checks every policy, and returns what to look at again.
 pub(super) fn check(
     text: &str,
     policies: &[Parsed],
-    input_schema_of: &dyn Fn(&str) -> Option<Value>,
+    known: &Known<'_>,
 ) -> Result<Vec<PolicyProblem>, PolicyProblems> {
     let mut findings = Findings::default();
     let mut plain = Batch::default();
     let mut by_tool: BTreeMap<&str, Batch<'_>> = BTreeMap::new();
-    let mut unknown = HashSet::new();
+    let mut names = Names::new(known);
     for policy in policies {
         if findings.problems.len() < MOST_PROBLEMS {
             findings.problems.extend(own_checks(text, policy));
         }
+        names::check(text, policy, &mut names, &mut findings);
         let Some(tool) = policy.tool() else {
             plain.policies.push(policy);
             continue;
         };
-        let batch = by_tool.entry(tool).or_insert_with(|| {
-            let schema = input_schema_of(tool);
-            if schema.is_none() {
-                unknown.insert(tool);
-            }
-            Batch {
-                tool: Some(tool),
-                input: schema.as_ref().map(InputType::of).unwrap_or_default(),
-                policies: Vec::new(),
-            }
+        let batch = by_tool.entry(tool).or_insert_with(|| Batch {
+            tool: Some(tool),
+            input: (known.input_schema_of)(tool).as_ref().map(InputType::of).unwrap_or_default(),
+            policies: Vec::new(),
         });
-        if unknown.contains(tool) && findings.warnings.len() < MOST_PROBLEMS {
-            findings.warnings.push(
-                PolicyProblem::at(text, policy.start, format!("no tool is named `{tool}`"))
-                    .policy(&policy.id),
-            );
-        }
         // Only those that read arguments need a schema of their own, and making one is the costly part.
         if reads_of(policy.clauses()).has(Reads::INPUT) {
             batch.policies.push(policy);
@@ -84,10 +85,13 @@ pub(super) fn check(
     }
 }
 
+/// What a check found.
 #[derive(Default)]
-struct Findings {
-    problems: Vec<PolicyProblem>,
-    warnings: Vec<PolicyProblem>,
+pub(super) struct Findings {
+    /// What keeps the text from being saved.
+    pub(super) problems: Vec<PolicyProblem>,
+    /// What to look at again.
+    pub(super) warnings: Vec<PolicyProblem>,
 }
 
 /// What Cedar would let pass and we do not.

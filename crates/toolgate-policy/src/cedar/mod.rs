@@ -13,6 +13,7 @@ mod input;
 mod judge;
 mod memo;
 mod moment;
+mod names;
 mod number;
 mod optimist;
 mod parse;
@@ -26,6 +27,7 @@ mod text;
 mod tools;
 
 pub use answer::{Answer, DENY_BY_DEFAULT, Deciding, ToolAnswer};
+pub use check::Known;
 pub use facts::{Action, Circumstances, PrincipalFacts, ToolFacts};
 pub use judge::Judge;
 pub use policies::{Checked, Policies};

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use cedar_policy::pst;
 use serde_json::Value;
+use toolgate_core::id::PrincipalId;
 
-use super::check::check;
+use super::check::{Known, check};
 use super::compiled::Compiled;
 use super::parse::{Parsed, on_wide_stack, parse};
 use super::problem::{PolicyProblem, PolicyProblems};
-use super::reads::{Reads, expression, named_entities};
+use super::reads::{Reads, entities_of, expression, reads_names};
 use super::scope::Index;
 
 /// The policies a tenant starts with.
@@ -22,6 +23,10 @@ pub struct Policies {
     pub(super) index: Index,
     /// Tools some policy names, wherever it does. No policy can tell others apart by name.
     pub(super) named_tools: HashSet<String>,
+    /// Users, agents and services some policy names, wherever it does.
+    named_principals: HashSet<String>,
+    /// Whether some policy tells people apart by their `name`.
+    reads_names: bool,
 }
 
 impl std::fmt::Debug for Policies {
@@ -50,7 +55,8 @@ impl Policies {
     }
 
     /// Reads a text and checks every policy against the schema, and those that read arguments against their tool's
-    /// types. `input_schema_of` finds a tool's JSON Schema by the tool's id.
+    /// types. `input_schema_of` finds a tool's JSON Schema by the tool's id. Which roles and toolsets there are is not
+    /// asked.
     ///
     /// # Errors
     /// Everything that keeps the text from being saved.
@@ -58,8 +64,16 @@ impl Policies {
         text: &str,
         input_schema_of: &dyn Fn(&str) -> Option<Value>,
     ) -> Result<Checked, PolicyProblems> {
+        Self::check_for(text, &Known { input_schema_of, role: &|_| true, toolset: &|_| true })
+    }
+
+    /// The same for a tenant of which more is known: a role or toolset it does not have is a warning.
+    ///
+    /// # Errors
+    /// Everything that keeps the text from being saved.
+    pub fn check_for(text: &str, known: &Known<'_>) -> Result<Checked, PolicyProblems> {
         let parsed = parse(text)?;
-        let warnings = check(text, &parsed, input_schema_of)?;
+        let warnings = check(text, &parsed, known)?;
         Ok(Checked { policies: Self::compile(&parsed)?, warnings })
     }
 
@@ -93,6 +107,13 @@ impl Policies {
         self.compiled.iter().any(|policy| policy.with_input().reads.has(Reads::LABELS))
     }
 
+    /// Whether some policy can tell this principal from others with the same roles and rules: it names it, or reads
+    /// the names of principals.
+    #[must_use]
+    pub fn names_principal(&self, principal: &PrincipalId) -> bool {
+        self.reads_names || self.named_principals.contains(principal.as_str())
+    }
+
     fn compile(parsed: &[Parsed]) -> Result<Self, PolicyProblems> {
         let compiled: Option<Vec<Compiled>> = on_wide_stack(|| parsed.iter().map(Compiled::of).collect())?;
         let compiled =
@@ -100,27 +121,21 @@ impl Policies {
         let mut policies = Self { compiled, ..Self::default() };
         for (place, policy) in (0..).zip(parsed) {
             policies.index.add(place, &policy.body);
-            policies.named_tools.extend(tools_named_by(&policy.body));
+            policies.note_names(&policy.body);
         }
         Ok(policies)
     }
-}
 
-fn tools_named_by(body: &pst::Template) -> HashSet<String> {
-    let mut tools = HashSet::new();
-    let mut note = |uid: &pst::EntityUID| {
-        if uid.ty.0.id.as_str() == "Tool" {
-            tools.insert(uid.eid.to_string());
-        }
-    };
-    match &body.resource {
-        pst::ResourceConstraint::Eq(pst::EntityOrSlot::Entity(uid))
-        | pst::ResourceConstraint::In(pst::EntityOrSlot::Entity(uid))
-        | pst::ResourceConstraint::IsIn(_, pst::EntityOrSlot::Entity(uid)) => note(uid),
-        _ => {}
+    fn note_names(&mut self, body: &pst::Template) {
+        entities_of(body, &mut |uid| match uid.ty.0.id.as_str() {
+            "Tool" => {
+                self.named_tools.insert(uid.eid.to_string());
+            }
+            "User" | "Agent" | "Service" => {
+                self.named_principals.insert(uid.eid.to_string());
+            }
+            _ => {}
+        });
+        self.reads_names |= body.clauses().iter().map(expression).any(reads_names);
     }
-    for clause in body.clauses() {
-        named_entities(expression(clause), &mut note);
-    }
-    tools
 }

@@ -1,6 +1,9 @@
 //! What a policy looks at: which parts of the context, which tools by name, and how deep its conditions nest.
 
-use cedar_policy::pst::{self, BinaryOp, Clause, Expr, Literal, UnaryOp, Var};
+use cedar_policy::pst::{
+    self, BinaryOp, Clause, EntityOrSlot, Expr, Literal, PrincipalConstraint, ResourceConstraint, UnaryOp,
+    Var,
+};
 
 /// A set of the context's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,12 +87,40 @@ pub(super) fn asks_too_much_of_subject(expr: &Expr) -> bool {
 }
 
 /// Calls `found` with every entity the expression names.
-pub(super) fn named_entities<'a>(expr: &'a Expr, found: &mut dyn FnMut(&'a pst::EntityUID)) {
+fn named_entities<'a>(expr: &'a Expr, found: &mut dyn FnMut(&'a pst::EntityUID)) {
     if let Expr::Literal(Literal::EntityUID(uid)) = expr {
         found(uid);
     }
     for child in children(expr) {
         named_entities(child, found);
+    }
+}
+
+/// Calls `found` with every entity the policy names, in its scope or its conditions.
+pub(super) fn entities_of<'a>(body: &'a pst::Template, found: &mut dyn FnMut(&'a pst::EntityUID)) {
+    match &body.principal {
+        PrincipalConstraint::Eq(EntityOrSlot::Entity(uid))
+        | PrincipalConstraint::In(EntityOrSlot::Entity(uid))
+        | PrincipalConstraint::IsIn(_, EntityOrSlot::Entity(uid)) => found(uid),
+        _ => {}
+    }
+    match &body.resource {
+        ResourceConstraint::Eq(EntityOrSlot::Entity(uid))
+        | ResourceConstraint::In(EntityOrSlot::Entity(uid))
+        | ResourceConstraint::IsIn(_, EntityOrSlot::Entity(uid)) => found(uid),
+        _ => {}
+    }
+    for clause in body.clauses() {
+        named_entities(expression(clause), found);
+    }
+}
+
+/// Whether somebody's `name` is read: whoever can be told by name is as good as named.
+pub(super) fn reads_names(expr: &Expr) -> bool {
+    match expr {
+        // An argument may have this name too, and says nothing about people.
+        Expr::GetAttr { expr, attr } if attr == "name" && !is_input(expr) => true,
+        _ => children(expr).into_iter().any(reads_names),
     }
 }
 
@@ -163,6 +194,14 @@ fn is_context(expr: &Expr) -> bool {
     matches!(expr, Expr::Var(Var::Context))
 }
 
+/// Whether this is `context.input` or a part of it.
+fn is_input(expr: &Expr) -> bool {
+    match expr {
+        Expr::GetAttr { expr, attr } => (is_context(expr) && attr == "input") || is_input(expr),
+        _ => false,
+    }
+}
+
 fn is_subject(expr: &Expr) -> bool {
     matches!(expr, Expr::GetAttr { expr, attr } if is_context(expr) && attr == "subject")
 }
@@ -208,6 +247,20 @@ mod tests {
         check("context.subject is Toolgate::User in Toolgate::Role::\"r\"", true);
         check("(if true then context.subject else principal) in Toolgate::Role::\"r\"", true);
         check("[context.subject].contains(principal)", true);
+    }
+
+    #[test]
+    fn names_are_read_of_people_and_not_of_arguments() {
+        let check = |condition, expected| {
+            assert_eq!(reads_names(expression(&clauses(condition)[0])), expected, "{condition}");
+        };
+        check("principal.name == \"ada\"", true);
+        check("principal[\"name\"] like \"a*\"", true);
+        check("context has subject && context.subject.name == \"ada\"", true);
+        check("(if true then principal else principal).name == \"ada\"", true);
+        check("[principal.name].contains(context.input.name)", true);
+        check("context.input.name == \"ada\" && context.input.order.name == \"x\"", false);
+        check("principal.rules.contains(\"name\") && principal has name", false);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod examples;
 mod given;
 mod grammar;
 mod hostile;
+mod names;
 mod plain;
 mod properties;
 mod saving;

@@ -8,15 +8,16 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use toolgate_api::{
-    CallView, ErrorBody, EventView, InvocationListView, InvocationView, ReasonRequest, RejectRequest,
-    SettleRequest, SettlementWord,
+    ApproveRequest, CallView, ErrorBody, EventView, InvocationListView, InvocationView, ReasonRequest,
+    RejectRequest, SettleRequest, SettlementWord,
 };
-use toolgate_app::{InvocationQuery, Settlement};
+use toolgate_app::{Decision, InvocationQuery, Settlement};
 use toolgate_core::id::InvocationId;
 use toolgate_core::port::store::InvocationFilter;
 use toolgate_core::{Status, Timestamp};
 use utoipa::IntoParams;
 
+use super::approval::remember;
 use super::tool::{Wait, bad, limit, parse_id, query, show_call, wait_of};
 use crate::ServerState;
 use crate::door::Outside;
@@ -124,9 +125,9 @@ pub(crate) async fn cancel_invocation(
     Ok(Json(cancelled.into()))
 }
 
-/// Lets a waiting call run, and runs it.
+/// Says yes to a waiting call: as it is, or with another input; once, or from now on. It runs when enough people did.
 #[utoipa::path(post, path = "/api/v1/invocations/{id}/approve", tag = "invocations",
-    params(("id" = String, Path), Wait), request_body(content = Option<ReasonRequest>),
+    params(("id" = String, Path), Wait), request_body(content = Option<ApproveRequest>),
     responses((status = 200, body = CallView), (status = 202, body = CallView),
         (status = "default", body = ErrorBody)))]
 pub(crate) async fn approve_invocation(
@@ -134,11 +135,18 @@ pub(crate) async fn approve_invocation(
     Caller(actor): Caller,
     PathId(id): PathId,
     wait: Result<Query<Wait>, QueryRejection>,
-    OptionalJson(body): OptionalJson<ReasonRequest>,
+    OptionalJson(body): OptionalJson<ApproveRequest>,
 ) -> Result<Response, ApiError> {
     let began = Instant::now();
-    let wait = wait_of(&query(wait)?, DECISION_WAIT)?;
-    let result = state.app.approve_invocation(&actor, invocation_id(&id)?, reason(body)?, wait).await?;
+    let decision = Decision {
+        reason: reason(ReasonRequest { reason: body.reason })?,
+        digest: body.digest,
+        confirm: body.confirm,
+        input: body.input,
+        remember: body.remember.map(remember).transpose()?,
+        wait: wait_of(&query(wait)?, DECISION_WAIT)?,
+    };
+    let result = state.app.approve_invocation(&actor, invocation_id(&id)?, decision).await?;
     Ok(show_call(result, began.elapsed()))
 }
 
@@ -152,9 +160,10 @@ pub(crate) async fn reject_invocation(
     PathId(id): PathId,
     JsonBody(body): JsonBody<RejectRequest>,
 ) -> Result<Json<InvocationView>, ApiError> {
-    let reason = reason(ReasonRequest { reason: Some(body.reason) })?
+    let reason = reason(ReasonRequest { reason: Some(body.reason.clone()) })?
         .ok_or_else(|| bad("a refusal needs a `reason`"))?;
-    let rejected = state.app.reject_invocation(&actor, invocation_id(&id)?, reason).await?;
+    let digest = body.digest.as_deref();
+    let rejected = state.app.reject_invocation(&actor, invocation_id(&id)?, reason, digest).await?;
     Ok(Json(rejected.into()))
 }
 
@@ -181,7 +190,7 @@ pub(crate) async fn settle_invocation(
     Ok(show_call(result, began.elapsed()))
 }
 
-fn invocation_id(text: &str) -> Result<InvocationId, ApiError> {
+pub(crate) fn invocation_id(text: &str) -> Result<InvocationId, ApiError> {
     // An id that can't exist is a call that does not exist.
     text.parse().map_err(|_| toolgate_app::AppError::NotFound { what: "invocation" }.into())
 }

@@ -87,7 +87,8 @@ pub(crate) async fn read_key(
     Ok(Json(KeyView::at(key, now(&state))))
 }
 
-/// Revokes a key: it stops working at once, on every node within a second.
+/// Revokes a key and every key that came from it by rotation: they stop working at once, on every node within a
+/// second.
 #[utoipa::path(delete, path = "/api/v1/keys/{id}", tag = "keys", params(("id" = String, Path)),
     responses((status = 200, body = KeyView), (status = "default", body = ErrorBody)))]
 pub(crate) async fn revoke_key(
@@ -100,7 +101,7 @@ pub(crate) async fn revoke_key(
 }
 
 /// Makes a new key in the place of an old one, with the same principal, scopes and end. The old one works for
-/// `overlap_seconds` more. The new secret is shown this once.
+/// `overlap_seconds` more. The new secret is shown this once. Each key is rotated once; rotate the new one next.
 #[utoipa::path(post, path = "/api/v1/keys/{id}/rotate", tag = "keys", params(("id" = String, Path)),
     request_body(content = Option<RotateKeyRequest>),
     responses((status = 201, body = NewKeyView), (status = "default", body = ErrorBody)))]

@@ -5,7 +5,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
-use toolgate_api::{ErrorBody, KillListView, KillView, ThrowKillRequest, rfc3339};
+use toolgate_api::{ErrorBody, KillListView, KillView, ThrowKillRequest, ThrownKillView, rfc3339};
 use toolgate_app::Stored;
 use toolgate_core::kill::{Kill, KillKind};
 use utoipa::IntoParams;
@@ -34,17 +34,17 @@ pub(crate) async fn list_kills(
 ///
 /// Calls of the tool, by or for the principal, with the connection, in the session or of the whole tenant are refused,
 /// and those that run are asked to stop, except for a connection: which running calls use it is not recorded. Managing
-/// goes on. Throwing a switch again changes at most its reason.
+/// goes on. Throwing a switch again changes at most its reason. What is not there can be named too: it may come.
 #[utoipa::path(post, path = "/api/v1/kills", tag = "kills", request_body = ThrowKillRequest,
-    responses((status = 200, body = KillView), (status = "default", body = ErrorBody)))]
+    responses((status = 200, body = ThrownKillView), (status = "default", body = ErrorBody)))]
 pub(crate) async fn throw_kill(
     State(state): State<ServerState>,
     Caller(actor): Caller,
     JsonBody(body): JsonBody<ThrowKillRequest>,
-) -> Result<Json<KillView>, ApiError> {
+) -> Result<Json<ThrownKillView>, ApiError> {
     let kind = kind(&body.kind)?;
     let thrown = state.app.throw_kill(&actor, kind, body.target.as_deref(), &body.reason).await?;
-    Ok(Json(view(thrown)))
+    Ok(Json(ThrownKillView { kill: view(thrown.kill), known: thrown.known }))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

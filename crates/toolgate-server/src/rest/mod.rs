@@ -1,5 +1,7 @@
 //! REST under `/api/v1`, one file per noun.
 
+mod approval;
+mod approval_rule;
 mod assignment;
 mod audit;
 mod document;
@@ -53,6 +55,19 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(invocation::approve_invocation))
         .routes(routes!(invocation::reject_invocation))
         .routes(routes!(invocation::settle_invocation))
+        .routes(routes!(approval::edit_invocation))
+        .routes(routes!(approval::remark_invocation))
+        .routes(routes!(approval::reassign_invocation))
+        .routes(routes!(approval::list_grants))
+        .routes(routes!(approval::read_grant, approval::revoke_grant))
+        .routes(routes!(approval::read_inbox))
+        .routes(routes!(approval::inbox_events))
+        .routes(routes!(approval_rule::list_approval_rules))
+        .routes(routes!(
+            approval_rule::read_approval_rule,
+            approval_rule::put_approval_rule,
+            approval_rule::delete_approval_rule
+        ))
         .routes(routes!(session::create_session))
         .routes(routes!(session::read_session))
         .routes(routes!(session::session_events))
@@ -71,6 +86,7 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(policy::try_policy))
         .routes(routes!(tenant::list_tenants, tenant::create_tenant))
         .routes(routes!(tenant::read_tenant, tenant::update_tenant))
+        .routes(routes!(tenant::recover_tenant))
         .routes(routes!(principal::list_principals, principal::create_principal))
         .routes(routes!(principal::read_principal, principal::update_principal))
         .routes(routes!(key::list_keys, key::create_key))

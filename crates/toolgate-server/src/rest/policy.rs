@@ -53,7 +53,7 @@ pub(crate) async fn validate_policy(
     Caller(actor): Caller,
     JsonBody(body): JsonBody<ValidatePolicyRequest>,
 ) -> Result<Json<PolicyCheckView>, ApiError> {
-    let (problems, warnings) = match state.app.validate_policy(&actor, &body.text) {
+    let (problems, warnings) = match state.app.validate_policy(&actor, &body.text).await {
         Ok(warnings) => (Vec::new(), warnings),
         Err(AppError::Policy(problems)) => (problems.0, Vec::new()),
         Err(other) => return Err(other.into()),

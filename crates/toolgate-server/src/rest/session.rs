@@ -1,10 +1,11 @@
 //! Threads of work and their live events.
 
 use std::convert::Infallible;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -12,7 +13,7 @@ use futures::StreamExt;
 use futures::stream::{self, Stream};
 use tokio::sync::broadcast;
 use toolgate_api::{CreateSessionRequest, ErrorBody, EventView, SessionView};
-use toolgate_app::{App, AppError};
+use toolgate_app::AppError;
 use toolgate_core::id::SessionId;
 
 use super::tool::bad;
@@ -22,6 +23,8 @@ use crate::extract::{Caller, OptionalJson, PathId};
 
 /// How late an event from another node may be seen.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// How late it is noticed that whoever reads may read no more.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
 const PART: u32 = 32;
 
 /// Begins a thread of work that calls can be made in.
@@ -48,6 +51,10 @@ pub(crate) async fn read_session(
 }
 
 /// Streams a session's events (server-sent events), from the first or from `Last-Event-ID`, and goes on as they come.
+///
+/// Who reads is asked again every few seconds. When the key or the sign-in works no more, or the session may no longer
+/// be seen, the last event is `end`, without an id, and `reason` in its data says which: `unauthenticated` or
+/// `not_found`.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/events", tag = "sessions",
     params(("id" = String, Path),
         ("Last-Event-ID" = Option<i64>, Header, description = "the number of the last event you have")),
@@ -56,6 +63,7 @@ pub(crate) async fn read_session(
 pub(crate) async fn session_events(
     State(state): State<ServerState>,
     Caller(actor): Caller,
+    standing: Standing,
     PathId(id): PathId,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -69,24 +77,83 @@ pub(crate) async fn session_events(
             .filter(|seq| *seq >= 0)
             .ok_or_else(|| bad("`Last-Event-ID` must be the number of an event"))?,
     };
-    let events =
-        follow(state.app.clone(), session.id, after).take_until(state.closing.clone().cancelled_owned());
+    let closing = state.closing.clone();
+    let events = follow(state, standing, session.id, after).take_until(closing.cancelled_owned());
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))).into_response())
 }
 
+/// What a request came with, to ask again who it is.
+#[derive(Debug)]
+pub(crate) struct Standing(Parts);
+
+impl FromRequestParts<ServerState> for Standing {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &ServerState) -> Result<Self, Infallible> {
+        Ok(Self(parts.clone()))
+    }
+}
+
+impl Standing {
+    /// Why this session may be read no more; none when it may. An error says that it can't be told now.
+    async fn lost(
+        &mut self,
+        state: &ServerState,
+        session: SessionId,
+    ) -> Result<Option<&'static str>, ApiError> {
+        let refused = match Caller::from_request_parts(&mut self.0, state).await {
+            Ok(Caller(actor)) => match state.app.read_session(&actor, session).await {
+                Ok(_) => return Ok(None),
+                Err(cause) => ApiError::from(cause),
+            },
+            Err(refused) => refused,
+        };
+        match refused.status() {
+            StatusCode::NOT_FOUND => Ok(Some("not_found")),
+            StatusCode::UNAUTHORIZED => Ok(Some("unauthenticated")),
+            _ => Err(refused),
+        }
+    }
+}
+
 struct Tail {
-    app: App,
+    state: ServerState,
+    /// None once the last word is said.
+    standing: Option<Standing>,
+    asked: Instant,
     session: SessionId,
     after: i64,
     news: broadcast::Receiver<SessionId>,
     ready: std::vec::IntoIter<toolgate_core::event::Event>,
 }
 
-fn follow(app: App, session: SessionId, after: i64) -> impl Stream<Item = Result<SseEvent, Infallible>> {
-    let news = app.runner().watch();
-    let tail = Tail { app, session, after, news, ready: Vec::new().into_iter() };
+fn follow(
+    state: ServerState,
+    standing: Standing,
+    session: SessionId,
+    after: i64,
+) -> impl Stream<Item = Result<SseEvent, Infallible>> {
+    let news = state.app.runner().watch();
+    let (standing, asked, ready) = (Some(standing), Instant::now(), Vec::new().into_iter());
+    let tail = Tail { state, standing, asked, session, after, news, ready };
     stream::unfold(tail, |mut tail| async move {
         loop {
+            let standing = tail.standing.as_mut()?;
+            if tail.asked.elapsed() >= ASK_AGAIN {
+                match standing.lost(&tail.state, tail.session).await {
+                    Ok(None) => tail.asked = Instant::now(),
+                    Ok(Some(reason)) => {
+                        tail.standing = None;
+                        let data = serde_json::json!({ "reason": reason }).to_string();
+                        return Some((Ok(SseEvent::default().event("end").data(data)), tail));
+                    }
+                    // Nothing is shown to someone of whom it can't be told that they may see it.
+                    Err(_) => {
+                        tokio::time::sleep(LOOK_AGAIN).await;
+                        continue;
+                    }
+                }
+            }
             if let Some(event) = tail.ready.next() {
                 tail.after = event.seq;
                 let view = EventView::from(&event);
@@ -94,25 +161,26 @@ fn follow(app: App, session: SessionId, after: i64) -> impl Stream<Item = Result
                 let shown = SseEvent::default().id(view.seq.to_string()).event(view.kind).data(data);
                 return Some((Ok(shown), tail));
             }
-            match tail.app.session_events(tail.session, tail.after, PART).await {
+            match tail.state.app.session_events(tail.session, tail.after, PART).await {
                 Ok(events) if !events.is_empty() => tail.ready = events.into_iter(),
                 // Nothing new, or the store is away for a moment: wait for news, but not only for news.
-                Ok(_) | Err(_) => {
-                    let session = tail.session;
-                    let _ = tokio::time::timeout(LOOK_AGAIN, async {
-                        loop {
-                            match tail.news.recv().await {
-                                Ok(touched) if touched != session => {}
-                                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => break,
-                                Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
-                            }
-                        }
-                    })
-                    .await;
-                }
+                Ok(_) | Err(_) => wait_for_news(&mut tail.news, tail.session).await,
             }
         }
     })
+}
+
+async fn wait_for_news(news: &mut broadcast::Receiver<SessionId>, session: SessionId) {
+    let _ = tokio::time::timeout(LOOK_AGAIN, async {
+        loop {
+            match news.recv().await {
+                Ok(touched) if touched != session => {}
+                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => break,
+                Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+            }
+        }
+    })
+    .await;
 }
 
 fn session_id(text: &str) -> Result<SessionId, ApiError> {

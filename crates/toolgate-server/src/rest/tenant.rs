@@ -1,4 +1,4 @@
-//! Tenants: list, make, read, change.
+//! Tenants: list, make, read, change, recover.
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -83,6 +83,20 @@ pub(crate) async fn update_tenant(
 ) -> Result<Json<TenantView>, ApiError> {
     let wanted = TenantChange { title: body.title, disabled: body.disabled };
     Ok(Json(state.app.update_tenant(&actor, &tenant_id(&id)?, wanted).await?.into()))
+}
+
+/// Lets a tenant in again whose keys are lost: makes a key for its `user:admin`, shown this once, and sees to it that
+/// they are switched on and an administrator. Keys there were go on working. Not for the default tenant.
+#[utoipa::path(post, path = "/api/v1/tenants/{id}/recover", tag = "tenants", params(("id" = String, Path)),
+    responses((status = 201, body = TenantCreatedView), (status = "default", body = ErrorBody)))]
+pub(crate) async fn recover_tenant(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+    PathId(id): PathId,
+) -> Result<(StatusCode, Json<TenantCreatedView>), ApiError> {
+    let (tenant, key) = state.app.recover_tenant(&actor, &tenant_id(&id)?).await?;
+    let view = TenantCreatedView { tenant: tenant.into(), admin_key: key.reveal().to_owned() };
+    Ok((StatusCode::CREATED, Json(view)))
 }
 
 fn tenant_id(text: &str) -> Result<TenantId, ApiError> {

@@ -40,6 +40,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("POST", "/api/v1/tenants", "/api/v1/tenants", r#"{"id":"new-{n}","title":"New"}"#),
     ("GET", "/api/v1/tenants/{id}", "/api/v1/tenants/default", ""),
     ("PATCH", "/api/v1/tenants/{id}", "/api/v1/tenants/default", r#"{"title":"Default"}"#),
+    ("POST", "/api/v1/tenants/{id}/recover", "/api/v1/tenants/elsewhere/recover", ""),
     ("GET", "/api/v1/principals", "/api/v1/principals", ""),
     ("POST", "/api/v1/principals", "/api/v1/principals", r#"{"id":"service:new-{n}","title":"New"}"#),
     ("GET", "/api/v1/principals/{id}", "/api/v1/principals/user:admin", ""),

@@ -13,6 +13,7 @@ use toolgate_app::{
 };
 use toolgate_core::administration::{AdminChange, Write};
 use toolgate_core::assignment::{Assigned, Assignment};
+use toolgate_core::contract::Alias;
 use toolgate_core::document::{DocumentKind, Expect};
 use toolgate_core::id::{ApiKeyId, PrincipalId, PrincipalKind, TenantId};
 use toolgate_core::port::capability::{Capabilities, Clock, SystemClock};
@@ -122,6 +123,7 @@ impl TestGate {
             expires_at: None,
             revoked_at: None,
             last_used_at: None,
+            replaces: None,
         })));
         if principal.kind() == PrincipalKind::Agent {
             writes.push(put_document(DocumentKind::Toolset, "everything", json!({ "tools": ["*"] })));
@@ -176,7 +178,13 @@ impl TestGate {
         let tools: Vec<BoundTool> = [toolgate_tools::plugin(), toolgate_fixtures::plugin()]
             .into_iter()
             .flat_map(|plugin| plugin.registrable().unwrap())
-            .map(|(contract, reaches, code)| toolgate_schema::register(contract, reaches, code).unwrap())
+            .map(|(mut contract, reaches, code)| {
+                if contract.id.as_str() == "fixture__counted_read" {
+                    let id = "fixture__count".parse().unwrap();
+                    contract.aliases.push(Alias { id, remove_by: "2099-01-01".into() });
+                }
+                toolgate_schema::register(contract, reaches, code).unwrap()
+            })
             .collect();
         let tools = set_up_tools(store.as_ref(), tools, "2026-01-01", clock.now()).await.unwrap();
         let snapshots =

@@ -211,3 +211,185 @@ async fn a_waiting_call_is_taken_up_in_its_own_tenant_without_any_request() {
     }
     panic!("nobody took it up");
 }
+
+#[tokio::test]
+async fn one_agent_for_two_people_keeps_them_apart() {
+    let gate = TestGate::start().await;
+    let mut keys = Vec::new();
+    for person in ["user:ada", "user:bob"] {
+        gate.caller(NewCaller { tenant: "default", principal: person, ..NewCaller::default() }).await;
+        let agent = NewCaller {
+            tenant: "default",
+            principal: "agent:shared",
+            subject: Some(person),
+            acts_for: &["user:*"],
+            ..NewCaller::default()
+        };
+        keys.push(gate.caller(agent).await);
+    }
+    let path = "/api/v1/tools/core__get_current_time/invoke";
+    let call = |key: String, session: Option<Value>| {
+        let gate = &gate;
+        async move {
+            let once = if session.is_some() { "another" } else { "same" };
+            let body = json!({ "input": {}, "session_id": session });
+            gate.send(Some(&key), "POST", path, Some(body), &[("idempotency-key", once)]).await
+        }
+    };
+    let (_, for_ada) = call(keys[0].clone(), None).await;
+    let (status, for_bob) = call(keys[1].clone(), None).await;
+    assert_eq!(status, 200);
+    assert_ne!(for_ada["call_id"], for_bob["call_id"], "another person's call is another call");
+    let read = format!("/api/v1/invocations/{}", for_ada["call_id"].as_str().unwrap());
+    assert_eq!(gate.send(Some(&keys[1]), "GET", &read, None, &[]).await.0, 404);
+    assert_eq!(gate.send(Some(&keys[0]), "GET", &read, None, &[]).await.0, 200);
+    let (_, list) = gate.send(Some(&keys[1]), "GET", "/api/v1/invocations", None, &[]).await;
+    assert_eq!(list["invocations"].as_array().unwrap().len(), 1);
+    let (status, _) = call(keys[1].clone(), Some(for_ada["session_id"].clone())).await;
+    assert_eq!(status, 404, "nor does it work in the other's session");
+    let events = format!("/api/v1/sessions/{}/events", for_ada["session_id"].as_str().unwrap());
+    assert_eq!(gate.send(Some(&keys[1]), "GET", &events, None, &[]).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_narrowed_key_has_no_say_in_what_it_can_not_call() {
+    let gate = TestGate::start().await;
+    let narrowed = NewCaller {
+        tenant: "default",
+        principal: "user:admin",
+        roles: &["admin"],
+        scopes: &["tool:core__get_current_time"],
+        ..NewCaller::default()
+    };
+    let key = gate.caller(narrowed).await;
+    let (_, waiting) = gate.invoke("fixture__mutate", json!({ "effect_id": "x" })).await;
+    let id = waiting["call_id"].as_str().unwrap();
+    for (method, path, body) in [
+        ("GET", format!("/api/v1/invocations/{id}"), None),
+        ("POST", format!("/api/v1/invocations/{id}/cancel"), None),
+        ("POST", format!("/api/v1/invocations/{id}/approve"), None),
+        ("POST", format!("/api/v1/invocations/{id}/settle"), Some(json!({ "outcome": "run_again" }))),
+    ] {
+        let (status, answer) = gate.send(Some(&key), method, &path, body, &[]).await;
+        assert!(status == 404 || status == 403, "{method} {path}: {status} {answer}");
+    }
+    let (_, list) = gate.send(Some(&key), "GET", "/api/v1/invocations", None, &[]).await;
+    assert_eq!(list["invocations"], json!([]));
+    let (_, clock) = gate.invoke_as(&key, "core__get_current_time", json!({})).await;
+    let (_, list) = gate.send(Some(&key), "GET", "/api/v1/invocations", None, &[]).await;
+    assert_eq!(list["invocations"][0]["id"], clock["call_id"]);
+}
+
+#[tokio::test]
+async fn what_a_revoked_key_asked_for_does_not_run() {
+    let gate = TestGate::start().await;
+    let (_, made) = gate.post("/api/v1/keys", json!({ "principal": "agent:helper", "label": "leaky" })).await;
+    let (id, secret) = (made["key"]["id"].as_str().unwrap(), made["secret"].as_str().unwrap());
+    let (_, waiting) = gate.invoke_as(secret, "fixture__mutate", json!({ "effect_id": "leaked" })).await;
+    let path = format!("/api/v1/invocations/{}", waiting["call_id"].as_str().unwrap());
+    let (_, row) = gate.get(&path).await;
+    assert_eq!(row["key_id"], id, "the record names the key");
+    gate.send(Some(ADMIN), "DELETE", &format!("/api/v1/keys/{id}"), None, &[]).await;
+    let (status, ended) = gate.send(Some(ADMIN), "POST", &format!("{path}/approve"), None, &[]).await;
+    assert_eq!((status, code(&ended)), (403, "authz_denied"), "{ended}");
+    assert!(!gate.receiver.counts().contains_key("leaked"));
+}
+
+#[tokio::test]
+async fn hard_limits_hold_whatever_a_person_waives() {
+    let gate = TestGate::start().await;
+    put(&gate, "/api/v1/registry/fixture__paid", json!({ "enabled": true })).await;
+    let limit = |micros: i64, overrun: &str| json!({ "per": "principal", "cost": { "micros": micros, "every": "month" }, "on_overrun": overrun });
+    put(&gate, "/api/v1/limits/a-soft", limit(100, "ask")).await;
+    put(&gate, "/api/v1/limits/b-hard", limit(300, "stop")).await;
+    let pay = |micros: u32| gate.invoke_as(AGENT, "fixture__paid", json!({ "micros": micros }));
+    assert_eq!(pay(150).await.0, 200);
+    let (_, asked) = pay(200).await;
+    let (_, asked_too) = pay(1).await;
+    assert_eq!((&asked["status"], &asked_too["status"]), (&json!("pending"), &json!("pending")));
+    let approve = |call: &Value| format!("/api/v1/invocations/{}/approve", call["call_id"].as_str().unwrap());
+    let (status, ran) = gate.send(Some(ADMIN), "POST", &approve(&asked), None, &[]).await;
+    assert_eq!((status, &ran["status"]), (200, &json!("completed")), "{ran}");
+    let (status, stopped) = gate.send(Some(ADMIN), "POST", &approve(&asked_too), None, &[]).await;
+    assert_eq!((status, code(&stopped)), (429, "budget_exceeded"), "350 of 300 are spent: {stopped}");
+    let (status, refused) = pay(1).await;
+    assert_eq!((status, code(&refused)), (429, "budget_exceeded"));
+    assert_eq!(refused["error"]["details"]["rule"], "limit: b-hard");
+}
+
+#[tokio::test]
+async fn approved_calls_wait_for_their_places() {
+    let gate = TestGate::start().await;
+    put(
+        &gate,
+        "/api/v1/limits/one",
+        json!({ "per": "tenant", "tools": ["fixture__slow_mutate"], "concurrency": 1 }),
+    )
+    .await;
+    let mut calls = Vec::new();
+    for _ in 0..3 {
+        let (status, waiting) = gate.invoke("fixture__slow_mutate", json!({ "milliseconds": 300 })).await;
+        assert_eq!(status, 202);
+        calls.push(waiting["call_id"].as_str().unwrap().to_owned());
+    }
+    for id in &calls {
+        let path = format!("/api/v1/invocations/{id}/approve?wait=0");
+        let (status, _) = gate.send(Some(ADMIN), "POST", &path, None, &[]).await;
+        assert_eq!(status, 202);
+    }
+    let (_, running) = gate.get("/api/v1/invocations?status=running").await;
+    assert!(running["invocations"].as_array().unwrap().len() <= 1, "one at a time");
+    for id in &calls {
+        for _ in 0..600 {
+            let (_, row) = gate.get(&format!("/api/v1/invocations/{id}")).await;
+            if row["status"] == "completed" {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let (_, row) = gate.get(&format!("/api/v1/invocations/{id}")).await;
+        assert_eq!(row["status"], "completed", "each gets its turn");
+    }
+}
+
+#[tokio::test]
+async fn approvers_find_what_waits_and_the_stopped_decide_nothing() {
+    let gate = TestGate::start().await;
+    let approver =
+        NewCaller { tenant: "default", principal: "user:boss", roles: &["approver"], ..NewCaller::default() };
+    let approver = gate.caller(approver).await;
+    let (_, waiting) = gate.invoke_as(OTHER_USER, "fixture__mutate", json!({ "effect_id": "1" })).await;
+    let pending = "/api/v1/invocations?status=pending";
+    let (_, list) = gate.send(Some(&approver), "GET", pending, None, &[]).await;
+    assert_eq!(list["invocations"][0]["id"], waiting["call_id"]);
+    let (_, list) = gate.send(Some(AGENT), "GET", pending, None, &[]).await;
+    assert_eq!(list["invocations"], json!([]));
+    let kill = json!({ "kind": "principal", "target": "user:boss", "reason": "on leave" });
+    assert_eq!(gate.post("/api/v1/kills", kill).await.0, 200);
+    let approve = format!("/api/v1/invocations/{}/approve", waiting["call_id"].as_str().unwrap());
+    let (status, _) = gate.send(Some(&approver), "POST", &approve, None, &[]).await;
+    assert!(status == 403 || status == 404);
+    assert_eq!(gate.get(&approve.replace("/approve", "")).await.1["status"], "pending");
+}
+
+#[tokio::test]
+async fn a_forbid_on_approving_reads_labels_and_what_really_runs() {
+    let gate = TestGate::start().await;
+    let text = format!(
+        "{}\n{}",
+        toolgate_policy::cedar::Policies::default_set().0,
+        r#"@id("untrusted work is not approved")
+           forbid (principal, action == Toolgate::Action::"approve", resource)
+           when { context.labels.contains("untrusted") };"#
+    );
+    put(&gate, "/api/v1/policy", json!({ "text": text })).await;
+    let (_, session) = gate.post("/api/v1/sessions", json!({ "labels": ["untrusted"] })).await;
+    let body = json!({ "input": { "effect_id": "u" }, "session_id": session["id"] });
+    let (_, waiting) = gate.post("/api/v1/tools/fixture__mutate/invoke", body).await;
+    let approve = format!("/api/v1/invocations/{}/approve", waiting["call_id"].as_str().unwrap());
+    let (status, refused) = gate.send(Some(ADMIN), "POST", &approve, None, &[]).await;
+    assert_eq!(
+        (status, &refused["error"]["details"]["rule"]),
+        (403, &json!("untrusted work is not approved"))
+    );
+}

@@ -1,7 +1,7 @@
 //! A store that does what it is asked and then loses its answer: what a broken connection looks like from here.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use toolgate_core::port::store::{
 };
 use toolgate_core::principal::{ApiKey, KeyHolder, OneTimeToken, Principal, SignIn};
 use toolgate_core::tenant::Tenant;
-use toolgate_core::{Invocation, Timestamp};
+use toolgate_core::{Acting, Invocation, Timestamp};
 
 use crate::gate::TestGate;
 
@@ -31,11 +31,20 @@ pub(crate) struct Losing {
     store: Arc<dyn Store>,
     begins: AtomicU32,
     advances: AtomicU32,
+    /// Whose documents can't be read.
+    unreadable: Mutex<Option<TenantId>>,
 }
 
 impl Losing {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, begins: AtomicU32::new(0), advances: AtomicU32::new(0) }
+        Self { store, begins: AtomicU32::new(0), advances: AtomicU32::new(0), unreadable: Mutex::default() }
+    }
+}
+
+impl Losing {
+    /// Whose documents can't be read from now on; none for everyone's can.
+    pub(crate) fn break_documents_of(&self, tenant: Option<&str>) {
+        *self.unreadable.lock().unwrap() = tenant.map(|tenant| tenant.parse().unwrap());
     }
 }
 
@@ -57,11 +66,11 @@ impl InvocationStore for Losing {
     async fn find_by_key(
         &self,
         tenant: &TenantId,
-        actor: &PrincipalId,
+        acting: &Acting,
         tool: &ToolName,
         key: &IdempotencyKey,
     ) -> Answer<Option<Invocation>> {
-        self.store.find_by_key(tenant, actor, tool, key).await
+        self.store.find_by_key(tenant, acting, tool, key).await
     }
     async fn get(&self, tenant: &TenantId, id: InvocationId) -> Answer<Option<Invocation>> {
         self.store.get(tenant, id).await
@@ -158,6 +167,9 @@ impl AdminStore for Losing {
         self.store.generations(tenants).await
     }
     async fn documents(&self, tenant: &TenantId) -> Answer<Vec<Document>> {
+        if self.unreadable.lock().unwrap().as_ref() == Some(tenant) {
+            return Err(StoreError::unavailable("a damaged row"));
+        }
         self.store.documents(tenant).await
     }
     async fn document(&self, tenant: &TenantId, kind: DocumentKind, name: &str) -> Answer<Option<Document>> {
@@ -258,6 +270,9 @@ impl SignInStore for Losing {
         now: Timestamp,
     ) -> Answer<Option<OneTimeToken>> {
         self.store.take_token(hash, purpose, now).await
+    }
+    async fn void_tokens(&self, tenant: &TenantId, principal: &PrincipalId, purpose: &str) -> Answer<()> {
+        self.store.void_tokens(tenant, principal, purpose).await
     }
     async fn forget_sign_ins(&self, now: Timestamp) -> Answer<()> {
         self.store.forget_sign_ins(now).await

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod access;
+mod approval;
 mod browser;
 mod gate;
 mod governance;

@@ -3,7 +3,7 @@
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-use crate::gate::{ADMIN, TestGate};
+use crate::gate::{ADMIN, NewCaller, TestGate};
 
 /// Reads a session's events from a stream until `count` have come.
 async fn read_events(
@@ -67,4 +67,43 @@ async fn events_come_live_and_resume_where_they_broke_off() {
         let (status, _) = gate.send(Some(ADMIN), "GET", &path, None, &[("last-event-id", bad)]).await;
         assert_eq!(status, 400, "{bad}");
     }
+}
+
+/// Opens a stream, and then reads it to its end and returns its last event.
+async fn last_event(gate: &TestGate, session: &str, key: &str) -> impl Future<Output = String> + use<> {
+    let url = format!("{}/api/v1/sessions/{session}/events", gate.url);
+    let answer = gate.client.get(url).bearer_auth(key).send().await.unwrap();
+    assert_eq!(answer.status().as_u16(), 200);
+    async {
+        let text = answer.text().await.unwrap();
+        text.trim_end().rsplit("\n\n").next().unwrap_or_default().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_what_it_was_opened_with() {
+    let gate = TestGate::start().await;
+    let (_, session) = gate.post("/api/v1/sessions", json!(null)).await;
+    let session = session["id"].as_str().unwrap().to_owned();
+    let minted = async || {
+        let (_, made) = gate.post("/api/v1/keys", json!({ "label": "reads" })).await;
+        (made["key"]["id"].as_str().unwrap().to_owned(), made["secret"].as_str().unwrap().to_owned())
+    };
+    let (revoked, kept) = (minted().await, minted().await);
+    let auditor =
+        NewCaller { tenant: "default", principal: "user:audit", roles: &["auditor"], ..NewCaller::default() };
+    let auditors = gate.caller(auditor).await;
+    let first = last_event(&gate, &session, &revoked.1).await;
+    let second = last_event(&gate, &session, &auditors).await;
+    let going_on = last_event(&gate, &session, &kept.1).await;
+
+    gate.send(Some(ADMIN), "DELETE", &format!("/api/v1/keys/{}", revoked.0), None, &[]).await;
+    gate.caller(NewCaller { roles: &[], ..auditor }).await;
+    let ended = async { tokio::join!(first, second) };
+    let soon = std::time::Duration::from_secs(15);
+    let (first, second) = tokio::time::timeout(soon, ended).await.expect("both end");
+    assert_eq!(first, "event: end\ndata: {\"reason\":\"unauthenticated\"}");
+    assert_eq!(second, "event: end\ndata: {\"reason\":\"not_found\"}");
+    let later = std::time::Duration::from_millis(500);
+    assert!(tokio::time::timeout(later, going_on).await.is_err(), "the others go on");
 }

@@ -51,6 +51,7 @@ pub(crate) fn opened() -> Opened {
         idempotent: false,
         actor: "user:ada".parse().unwrap(),
         subject: None,
+        key: None,
         source: Source::Api,
         input: JsonText::parse("{}").unwrap(),
         idempotency_key: None,

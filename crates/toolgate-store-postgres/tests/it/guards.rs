@@ -70,7 +70,8 @@ async fn nothing_that_writes_outside_runs_without_a_person() {
     let (store, client) = store_and_client().await;
     let mut writing = opened();
     (writing.egress, writing.approval_required) = (Egress::Write, true);
-    let ask = toolgate_core::invocation::Step::NeedsApproval { reason: "r".into(), deadline: now() };
+    let ask =
+        toolgate_core::invocation::Step::NeedsApproval { reason: "r".into(), deadline: now(), review: None };
     begin(&store, call(writing, &[ask], toolgate_core::change::SessionUse::New)).await;
     for sql in [
         "UPDATE invocations SET status = 'running'",
@@ -134,6 +135,7 @@ async fn keys_versions_tenants_and_labels_are_guarded() {
         "UPDATE api_keys SET hash = '\\x02'",
         "UPDATE api_keys SET scopes = '[]'",
         "UPDATE api_keys SET principal = 'user:b'",
+        "UPDATE api_keys SET replaces = NULL",
         "UPDATE api_keys SET revoked_at = NULL",
         "UPDATE api_keys SET revoked_at = 4",
         "UPDATE api_keys SET expires_at = NULL",

@@ -27,8 +27,14 @@ async fn nodes(count: usize) -> (Vec<Arc<PostgresStore>>, String) {
 async fn session(store: &PostgresStore) -> SessionId {
     let id = SessionId::generate();
     let owner = "user:ada".parse().unwrap();
-    let session =
-        Session { id, tenant: TenantId::default_tenant(), owner, labels: Vec::new(), created_at: now() };
+    let session = Session {
+        id,
+        tenant: TenantId::default_tenant(),
+        owner,
+        subject: None,
+        labels: Vec::new(),
+        created_at: now(),
+    };
     store.create_session(session).await.unwrap();
     id
 }
@@ -225,4 +231,19 @@ async fn nodes_measure_a_rate_together() {
         assert!(*wait <= std::time::Duration::from_secs(12), "{wait:?}");
     }
     assert!(nodes[0].take("another key", five).await.unwrap().is_ok());
+}
+
+/// A node of a newer release may have written kinds that this one has never heard of.
+#[tokio::test]
+async fn a_document_of_an_unknown_kind_keeps_nobody_from_the_others() {
+    let (store, client) = store_and_client().await;
+    client
+        .batch_execute(
+            "INSERT INTO documents (tenant_id, kind, name, body, revision, written_by, written_at)
+             VALUES ('default', 'horoscope', 'x', '{}', 1, 'user:a', 1), ('default', 'role', 'x', '{}', 1, 'user:a', 1)",
+        )
+        .await
+        .unwrap();
+    let found = store.documents(&TenantId::default_tenant()).await.unwrap();
+    assert_eq!(found.iter().map(|document| document.kind).collect::<Vec<_>>(), [DocumentKind::Role]);
 }

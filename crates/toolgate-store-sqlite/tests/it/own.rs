@@ -1,7 +1,8 @@
 use rusqlite::Connection;
 use toolgate_core::Timestamp;
+use toolgate_core::document::DocumentKind;
 use toolgate_core::id::{SessionId, TenantId};
-use toolgate_core::port::store::{Session, SessionStore, Store, StoreError};
+use toolgate_core::port::store::{AdminStore, Session, SessionStore, Store, StoreError};
 use toolgate_store_sqlite::SqliteStore;
 
 use crate::fresh;
@@ -20,6 +21,7 @@ async fn a_reader_stands_beside_the_writer_and_writes_nothing() {
     let session = Session {
         id: SessionId::generate(),
         tenant: TenantId::default_tenant(),
+        subject: None,
         owner: "user:a".parse().unwrap(),
         labels: Vec::new(),
         created_at: Timestamp::from_micros(1),
@@ -109,6 +111,7 @@ async fn the_database_itself_guards_keys_versions_and_tenants() {
         "UPDATE api_keys SET hash = x'02'",
         "UPDATE api_keys SET scopes = '[]'",
         "UPDATE api_keys SET principal = 'user:b'",
+        "UPDATE api_keys SET replaces = NULL",
         "UPDATE api_keys SET revoked_at = NULL",
         "UPDATE api_keys SET revoked_at = 4",
         "UPDATE api_keys SET expires_at = NULL",
@@ -138,4 +141,19 @@ fn both_engines_have_the_same_migrations() {
         names
     };
     assert_eq!(names("toolgate-store-sqlite"), names("toolgate-store-postgres"));
+}
+
+/// A newer release may have written kinds that this one has never heard of.
+#[tokio::test]
+async fn a_document_of_an_unknown_kind_keeps_nobody_from_the_others() {
+    let (store, folder) = fresh().await;
+    let tenant = TenantId::default_tenant();
+    let raw = Connection::open(folder.path().join("toolgate.db")).unwrap();
+    raw.execute_batch(
+        "INSERT INTO documents (tenant_id, kind, name, body, revision, written_by, written_at)
+         VALUES ('default', 'horoscope', 'x', '{}', 1, 'user:a', 1), ('default', 'role', 'x', '{}', 1, 'user:a', 1);",
+    )
+    .unwrap();
+    let found = store.documents(&tenant).await.unwrap();
+    assert_eq!(found.iter().map(|document| document.kind).collect::<Vec<_>>(), [DocumentKind::Role]);
 }

@@ -176,3 +176,97 @@ async fn an_agent_that_manages_is_no_back_door() {
     let (status, made) = gate.post_as(&plain, "/api/v1/keys", wish(json!(["tool:*"]))).await;
     assert_eq!(status, 201, "for calls it asks both: {made}");
 }
+
+/// A gate where the role `office` manages people, and a policy gives something to `user:carol` by this condition.
+async fn with_named(condition: &str) -> TestGate {
+    let policy = format!(
+        "{}\n{}\n@id(\"for carol\") permit (principal, action == Toolgate::Action::\"approve\", resource) \
+         when {{ {condition} }};",
+        toolgate_policy::cedar::Policies::default_set().0,
+        super::OFFICE
+    );
+    let gate = TestGate::with(toolgate_server::ServerSettings::default(), &policy).await;
+    assert_eq!(gate.put("/api/v1/roles/office", json!({})).await.0, 200);
+    gate
+}
+
+#[tokio::test]
+async fn what_policy_gives_by_id_is_not_to_be_had_by_managing() {
+    let gate = with_named("principal == Toolgate::User::\"user:carol\"").await;
+    let carol = gate.person("user:carol", &[], &[]).await;
+    gate.person("user:dave", &[], &[]).await;
+    let office = gate.person("user:kim", &["office"], &[]).await;
+    let (_, list) = gate.get("/api/v1/keys?principal=user:carol").await;
+    let key = list["keys"][0]["id"].as_str().unwrap().to_owned();
+    let carols = json!({ "principal": "user:carol", "label": "x" });
+    refused(&gate, &office, "POST", "/api/v1/keys", carols.clone()).await;
+    let narrow = json!({ "principal": "user:carol", "label": "x", "scopes": ["approve"] });
+    refused(&gate, &office, "POST", "/api/v1/keys", narrow).await;
+    refused(&gate, &office, "POST", &format!("/api/v1/keys/{key}/rotate"), json!({})).await;
+    refused(&gate, &office, "POST", "/api/v1/principals/user:carol/invite", json!({})).await;
+    for change in [json!({ "roles": ["office"] }), json!({ "roles": [], "rules": [], "disabled": false })] {
+        let gives = change != json!({ "roles": [], "rules": [], "disabled": false });
+        let path = "/api/v1/principals/user:carol";
+        let (status, answer) = gate.send(Some(&office), "PATCH", path, Some(change), &[]).await;
+        assert_eq!(status, if gives { 403 } else { 200 }, "{answer}");
+    }
+    // Others are like all others, and one's own keys are one's own.
+    for id in ["user:dave", "agent:helper"] {
+        if id == "agent:helper" {
+            gate.patch("/api/v1/principals/agent:helper", json!({ "rules": [] })).await;
+        }
+        let body = json!({ "principal": id, "label": "x" });
+        let (status, made) = gate.post_as(&office, "/api/v1/keys", body).await;
+        assert_eq!(status, 201, "{made}");
+    }
+    assert_eq!(gate.post_as(&carol, "/api/v1/keys", json!({ "label": "mine" })).await.0, 201);
+    // A whole administrator may; taking away is free.
+    assert_eq!(gate.post("/api/v1/keys", carols).await.0, 201);
+    let revoked = gate.send(Some(&office), "DELETE", &format!("/api/v1/keys/{key}"), None, &[]).await;
+    assert_eq!(revoked.0, 200, "{}", revoked.1);
+    let patch = async |change: Value| {
+        gate.send(Some(&office), "PATCH", "/api/v1/principals/user:carol", Some(change), &[]).await.0
+    };
+    assert_eq!(patch(json!({ "title": "Carol" })).await, 200);
+    assert_eq!(patch(json!({ "disabled": true })).await, 200);
+    assert_eq!(patch(json!({ "disabled": false })).await, 403, "letting her in again is giving");
+    // Nor is a name that a policy waits for to be taken.
+    let gate = with_named("[Toolgate::User::\"user:erin\"].contains(principal)").await;
+    let office = gate.person("user:kim", &["office"], &[]).await;
+    refused(&gate, &office, "POST", "/api/v1/principals", json!({ "id": "user:erin" })).await;
+    let (status, made) = gate.post_as(&office, "/api/v1/principals", json!({ "id": "user:frank" })).await;
+    assert_eq!(status, 201, "{made}");
+}
+
+#[tokio::test]
+async fn a_policy_that_reads_names_names_everyone() {
+    let gate = with_named("principal.name == \"carol\"").await;
+    gate.person("user:dave", &[], &[]).await;
+    let office = gate.person("user:kim", &["office"], &[]).await;
+    let body = json!({ "principal": "user:dave", "label": "x" });
+    refused(&gate, &office, "POST", "/api/v1/keys", body.clone()).await;
+    refused(&gate, &office, "POST", "/api/v1/principals", json!({ "id": "user:carol" })).await;
+    assert_eq!(gate.post("/api/v1/keys", body).await.0, 201);
+    assert_eq!(gate.post_as(&office, "/api/v1/keys", json!({ "label": "mine" })).await.0, 201);
+}
+
+#[tokio::test]
+async fn an_invitation_ends_when_a_policy_comes_to_name_its_user() {
+    let gate = with_named("false").await;
+    gate.person("user:carol", &[], &[]).await;
+    let office = gate.person("user:kim", &["office"], &[]).await;
+    let (status, link) = gate.post_as(&office, "/api/v1/principals/user:carol/invite", json!({})).await;
+    assert_eq!(status, 201, "{link}");
+    let (_, policy) = gate.get("/api/v1/policy").await;
+    let text = format!(
+        "{}\n@id(\"named\") permit (principal == Toolgate::User::\"user:carol\", action, resource);",
+        policy["text"].as_str().unwrap()
+    );
+    let (status, saved) = gate.put("/api/v1/policy", json!({ "text": text })).await;
+    assert_eq!(status, 200, "{saved}");
+    let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1;
+    let body = json!({ "token": token, "password": crate::browser::PASSWORD });
+    let answer =
+        crate::browser::Browser::new(&gate).send("POST", "/api/v1/auth/accept", Some(body), &[]).await;
+    assert_eq!(answer.code(), "token_invalid");
+}

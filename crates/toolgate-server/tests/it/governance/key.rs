@@ -100,6 +100,76 @@ async fn a_rotated_key_gives_way_to_the_new_one() {
 }
 
 #[tokio::test]
+async fn a_key_is_rotated_once_and_its_line_ends_with_it() {
+    let gate = TestGate::start().await;
+    let rotate = async |id: &str, overlap: u64| {
+        gate.post(&format!("/api/v1/keys/{id}/rotate"), json!({ "overlap_seconds": overlap })).await
+    };
+    let new = |answer: &Value| {
+        let id = answer["key"]["id"].as_str().unwrap().to_owned();
+        (id, answer["secret"].as_str().unwrap().to_owned())
+    };
+    let (first, first_key) = gate.mint(json!({ "principal": "agent:helper", "label": "bot" })).await;
+    let (_, answer) = rotate(&first, 3600).await;
+    assert_eq!(answer["key"]["replaces"], json!(first));
+    let (second, second_key) = new(&answer);
+    let (status, again) = rotate(&first, 3600).await;
+    assert_eq!((status, code(&again)), (409, "conflict"), "{again}");
+    assert!(again["error"]["message"].as_str().unwrap().contains("rotated before"), "{again}");
+    assert_eq!(again["error"]["hint"], "look again at how it stands now, then decide");
+    let (_, answer) = rotate(&second, 0).await;
+    let (third, third_key) = new(&answer);
+    let (alone, alone_key) = gate.mint(json!({ "principal": "agent:helper", "label": "another" })).await;
+    assert!(gate.works(&first_key).await && !gate.works(&second_key).await && gate.works(&third_key).await);
+
+    // The second is over already; what came from it is not.
+    let (status, revoked) = gate.delete(&format!("/api/v1/keys/{second}")).await;
+    assert_eq!((status, &revoked["status"]), (200, &json!("revoked")));
+    assert!(gate.works(&first_key).await && !gate.works(&third_key).await && gate.works(&alone_key).await);
+    let changes = gate.changes(ADMIN).await;
+    assert_eq!(changes.last().unwrap()["data"]["and_from_it"], json!([third]));
+    assert_eq!(gate.delete(&format!("/api/v1/keys/{second}")).await.1, revoked, "once more changes nothing");
+    assert_eq!(gate.changes(ADMIN).await.len(), changes.len());
+
+    let (_, answer) = rotate(&alone, 3600).await;
+    let (_, heir) = new(&answer);
+    gate.delete(&format!("/api/v1/keys/{alone}")).await;
+    assert!(!gate.works(&alone_key).await && !gate.works(&heir).await, "all of the line");
+    gate.verify().await;
+}
+
+#[tokio::test]
+async fn many_rotations_of_one_key_at_once_make_one_key() {
+    let gate = TestGate::start().await;
+    let (id, key) = gate.mint(json!({ "principal": "agent:helper", "label": "bot" })).await;
+    let path = format!("/api/v1/keys/{id}/rotate");
+    let tries = (0..8).map(|_| async { gate.post_as(&key, &path, json!({ "overlap_seconds": 60 })).await.0 });
+    let mut statuses = futures::future::join_all(tries).await;
+    statuses.sort_unstable();
+    assert_eq!(statuses, [vec![201], vec![409; 7]].concat());
+}
+
+#[tokio::test]
+async fn a_machine_keeps_its_own_old_key_for_an_hour_at_most() {
+    let gate = TestGate::start().await;
+    let (id, key) = gate.mint(json!({ "principal": "agent:helper", "label": "bot" })).await;
+    let path = format!("/api/v1/keys/{id}/rotate");
+    let (status, answer) = gate.post_as(&key, &path, json!({ "overlap_seconds": 3601 })).await;
+    assert_eq!((status, code(&answer)), (400, "bad_request"), "{answer}");
+    let (status, made) = gate.post_as(&key, &path, json!({ "overlap_seconds": 3600 })).await;
+    assert_eq!(status, 201, "{made}");
+    // The old one is ending: it makes nothing that outlives it.
+    let path = format!("/api/v1/keys/{}/rotate", made["key"]["id"].as_str().unwrap());
+    assert_eq!(gate.post_as(&key, &path, json!({})).await.0, 403);
+    assert_eq!(gate.post(&path, json!({ "overlap_seconds": 604_800 })).await.0, 201, "its manager may");
+    let (status, own) = gate.post_as(OTHER_USER, "/api/v1/keys", json!({ "label": "mine" })).await;
+    assert_eq!(status, 201);
+    let path = format!("/api/v1/keys/{}/rotate", own["key"]["id"].as_str().unwrap());
+    let (status, _) = gate.post_as(OTHER_USER, &path, json!({ "overlap_seconds": 604_800 })).await;
+    assert_eq!(status, 201, "and so may a person");
+}
+
+#[tokio::test]
 async fn own_keys_need_no_leave_and_others_do() {
     let gate = TestGate::start().await;
     let (status, made) = gate.post_as(OTHER_USER, "/api/v1/keys", json!({ "label": "mine" })).await;
@@ -202,6 +272,7 @@ async fn bad_keys_are_refused() {
         let (status, answer) = gate.post("/api/v1/keys", bad.clone()).await;
         assert_eq!((status, code(&answer)), (400, "bad_request"), "{bad}: {answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains(says), "{bad}: {answer}");
+        assert!(answer["error"]["hint"].is_string(), "{bad}: {answer}");
     }
     let (status, answer) =
         gate.post("/api/v1/keys", json!({ "label": "x", "principal": "user:nobody" })).await;

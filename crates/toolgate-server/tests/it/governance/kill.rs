@@ -29,6 +29,9 @@ async fn a_switch_stops_and_lifting_it_lets_go_on() {
             (&json!(kind), &json!(target), &json!("user:admin"))
         );
         assert_eq!(gate.post("/api/v1/kills", body).await.1, thrown, "once more changes nothing");
+        assert_eq!(thrown["known"], json!(true));
+        let mut thrown = thrown;
+        thrown.as_object_mut().unwrap().remove("known");
         let (status, stopped) = call().await;
         assert_eq!((status, code(&stopped)), (403, "policy_denied"), "{kind}: {stopped}");
         assert!(stopped["error"]["message"].as_str().unwrap().contains("a trial"), "{stopped}");
@@ -124,4 +127,43 @@ async fn targets_fit_their_kind() {
         .post("/api/v1/kills", json!({ "kind": "connection", "target": connection, "reason": "x" }))
         .await;
     assert_eq!(status, 200);
+}
+
+#[tokio::test]
+async fn a_switch_for_what_is_not_there_says_so_and_holds_once_it_comes() {
+    let gate = TestGate::permissive().await;
+    for (kind, target) in [
+        ("tool", "crm__no_such"),
+        ("principal", "user:late"),
+        ("session", "ses_00000000000000000000000000000000"),
+    ] {
+        let body = json!({ "kind": kind, "target": target, "reason": "before it comes" });
+        let (status, thrown) = gate.post("/api/v1/kills", body).await;
+        assert_eq!((status, &thrown["known"]), (200, &json!(false)), "{thrown}");
+    }
+    let late = gate.person("user:late", &[], &[]).await;
+    let (status, stopped) = gate.invoke_as(&late, "core__get_current_time", json!({})).await;
+    assert_eq!((status, code(&stopped)), (403, "policy_denied"), "{stopped}");
+    let connection =
+        json!({ "kind": "connection", "target": "con_00000000000000000000000000000000", "reason": "x" });
+    assert!(gate.post("/api/v1/kills", connection).await.1.get("known").is_none());
+}
+
+#[tokio::test]
+async fn an_old_name_stops_the_tool_even_while_it_is_off() {
+    let gate = TestGate::permissive().await;
+    let tool = "/api/v1/registry/fixture__counted_read";
+    let (status, off) = gate.put(tool, json!({ "enabled": false })).await;
+    assert_eq!(status, 200, "{off}");
+    let body = json!({ "kind": "tool", "target": "fixture__count", "reason": "by its old name" });
+    let (status, thrown) = gate.post("/api/v1/kills", body).await;
+    assert_eq!(status, 200, "{thrown}");
+    assert_eq!((&thrown["target"], &thrown["known"]), (&json!("fixture__counted_read"), &json!(true)));
+    let (status, on) = gate.put(tool, json!({ "enabled": true })).await;
+    assert_eq!(status, 200, "{on}");
+    for name in ["fixture__count", "fixture__counted_read"] {
+        let (status, stopped) = gate.invoke(name, json!({ "effect_id": "x" })).await;
+        assert_eq!((status, code(&stopped)), (403, "policy_denied"), "{stopped}");
+    }
+    assert_eq!(gate.delete("/api/v1/kills?kind=tool&target=fixture__count").await.0, 204);
 }

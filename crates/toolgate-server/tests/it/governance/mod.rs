@@ -7,6 +7,7 @@ mod kill;
 mod principal;
 mod record;
 mod registry;
+mod steady;
 mod tenant;
 mod walls;
 

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::code;
-use crate::gate::{ADMIN, OTHER_TENANT, OTHER_USER, TestGate};
+use crate::gate::{ADMIN, AGENT, OTHER_TENANT, OTHER_USER, TestGate};
 
 #[tokio::test]
 async fn a_tenant_is_made_entered_renamed_and_switched_off() {
@@ -97,4 +97,67 @@ async fn tenants_come_in_pages_and_bad_ones_not_at_all() {
         assert_eq!((status, code(&answer)), (400, "bad_request"), "{bad}");
     }
     assert_eq!(gate.get("/api/v1/tenants/ok").await.0, 404);
+}
+
+#[tokio::test]
+async fn a_tenant_whose_keys_are_lost_is_let_in_again() {
+    let gate = TestGate::start().await;
+    let (_, made) = gate.post("/api/v1/tenants", json!({ "id": "acme" })).await;
+    let lost = made["admin_key"].as_str().unwrap();
+    // Another administrator takes everything from the first one and loses the own key, too.
+    let chief = json!({ "id": "user:chief", "title": "Chief", "roles": ["admin"] });
+    assert_eq!(gate.post_as(lost, "/api/v1/principals", chief).await.0, 201);
+    let (_, key) =
+        gate.post_as(lost, "/api/v1/keys", json!({ "principal": "user:chief", "label": "x" })).await;
+    let chief = key["secret"].as_str().unwrap();
+    let nothing = json!({ "roles": ["member"], "disabled": true });
+    let path = "/api/v1/principals/user:admin";
+    assert_eq!(gate.send(Some(chief), "PATCH", path, Some(nothing), &[]).await.0, 200);
+    assert!(!gate.works(lost).await);
+
+    let recover = "/api/v1/tenants/acme/recover";
+    let (status, recovered) = gate.post(recover, json!({})).await;
+    assert_eq!((status, &recovered["tenant"]["id"]), (201, &json!("acme")), "{recovered}");
+    let key = recovered["admin_key"].as_str().unwrap();
+    let (_, me) = gate.get_as(key, "/api/v1/me").await;
+    assert_eq!(
+        (&me["tenant"], &me["principal"], &me["rules"], &me["roles"]),
+        (&json!("acme"), &json!("user:admin"), &json!(["*"]), &json!(["admin", "member"]))
+    );
+    assert!(gate.works(chief).await && gate.works(lost).await, "keys there were go on working");
+
+    // It is in the tenant's own record, by the operator, without the key.
+    let record = gate.changes(key).await;
+    let last = record.last().unwrap();
+    assert_eq!(
+        (&last["data"]["action"], &last["data"]["by_tenant"], &last["data"]["principal"]),
+        (&json!("tenant.recovered"), &json!("default"), &json!("user:admin"))
+    );
+    assert!(!last.to_string().contains(key));
+    gate.verify().await;
+
+    // A tenant without a `user:admin` gets one; one that is switched off stays so.
+    gate.patch("/api/v1/tenants/elsewhere", json!({ "disabled": true })).await;
+    let (_, recovered) = gate.post("/api/v1/tenants/elsewhere/recover", json!({})).await;
+    assert_eq!(recovered["tenant"]["disabled"], true);
+    let key = recovered["admin_key"].as_str().unwrap();
+    assert!(!gate.works(key).await);
+    gate.patch("/api/v1/tenants/elsewhere", json!({ "disabled": false })).await;
+    assert!(gate.works(key).await);
+}
+
+#[tokio::test]
+async fn only_who_runs_the_server_recovers_a_tenant_and_never_the_default_one() {
+    let gate = TestGate::start().await;
+    let narrowed = gate.mint(json!({ "label": "keys alone", "scopes": ["manage:keys"] })).await.1;
+    for key in [OTHER_TENANT, OTHER_USER, AGENT, narrowed.as_str()] {
+        for id in ["elsewhere", "default", "no-such", "NO SUCH"] {
+            let (status, answer) =
+                gate.post_as(key, &format!("/api/v1/tenants/{id}/recover"), json!({})).await;
+            assert_eq!((status, code(&answer)), (404, "not_found"), "{id}");
+        }
+    }
+    let (status, refused) = gate.post("/api/v1/tenants/default/recover", json!({})).await;
+    assert_eq!((status, code(&refused)), (409, "conflict"));
+    assert_eq!(gate.post("/api/v1/tenants/no-such/recover", json!({})).await.0, 404);
 }

@@ -1,0 +1,84 @@
+//! What waits for a person: calls they may decide on, and calls in doubt that they may settle. An item is there only while
+//! someone can act on it.
+
+use toolgate_core::id::PrincipalKind;
+use toolgate_core::port::store::{InvocationFilter, Page};
+use toolgate_core::{Actor, Invocation, Status};
+
+use crate::{App, AppError};
+
+/// How many waiting calls one look at the inbox goes through.
+const MOST: usize = 1_000;
+
+/// Which part of the inbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Inbox {
+    /// Everything.
+    #[default]
+    All,
+    /// What was made by me or for me, or given to me.
+    Mine,
+    /// What waits for any of us.
+    Group,
+}
+
+impl App {
+    /// What waits for this person, newest first.
+    ///
+    /// # Errors
+    /// When the store can't be asked.
+    pub async fn inbox(&self, actor: &Actor, which: Inbox) -> Result<Vec<Invocation>, AppError> {
+        if actor.principal.kind() != PrincipalKind::User {
+            return Ok(Vec::new());
+        }
+        let mut items = Vec::new();
+        for status in [Status::Pending, Status::InDoubt] {
+            let filter = InvocationFilter { status: Some(status), ..InvocationFilter::default() };
+            let mut after = None;
+            let mut read = 0;
+            while read < MOST {
+                let page = Page { after, limit: 200 };
+                let part = self.store().list(&actor.tenant, &filter, page).await?;
+                let full = part.len() == 200;
+                read += part.len();
+                after = part.last().map(Invocation::id);
+                for row in part {
+                    if which.holds(actor, &row) && self.may_act(actor, &row).await {
+                        items.push(row);
+                    }
+                }
+                if !full {
+                    break;
+                }
+            }
+        }
+        items.sort_by_key(|row| std::cmp::Reverse(row.id()));
+        Ok(items)
+    }
+
+    async fn may_act(&self, actor: &Actor, row: &Invocation) -> bool {
+        match row.status {
+            Status::Pending => {
+                let awaits = row.review.as_ref().is_none_or(|review| review.awaits(&actor.principal));
+                awaits && self.may_approve(actor, row).await
+            }
+            Status::InDoubt => self.require_say(actor, row).await.is_ok(),
+            _ => false,
+        }
+    }
+}
+
+impl Inbox {
+    fn holds(self, actor: &Actor, row: &Invocation) -> bool {
+        let opened = &row.opened;
+        let assigned = row.review.as_ref().and_then(|review| review.assigned_to.as_ref());
+        let mine = opened.actor == actor.principal
+            || opened.subject.as_ref() == Some(&actor.principal)
+            || assigned == Some(&actor.principal);
+        match self {
+            Self::All => true,
+            Self::Mine => mine,
+            Self::Group => !mine,
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Waiting calls: change, talk about, pass on; standing grants; the inbox.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::stream;
+use serde::Deserialize;
+use toolgate_api::{
+    EditRequest, ErrorBody, GrantListView, GrantView, InboxView, InvocationView, ReassignRequest,
+    RemarkRequest, RememberRequest, RememberWord, rfc3339,
+};
+use toolgate_app::{Inbox, Remember, RememberArguments, Stored};
+use toolgate_core::grant::Grant;
+use utoipa::IntoParams;
+
+use super::document::NamePage;
+use super::invocation::invocation_id;
+use super::tool::{bad, limit, parse_id, query};
+use crate::ServerState;
+use crate::error::ApiError;
+use crate::extract::{Caller, JsonBody, PathId};
+
+/// How late a change made on another node may be seen by the live count.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+
+/// Changes the input of a waiting call without deciding on it. What was said before no longer counts.
+#[utoipa::path(post, path = "/api/v1/invocations/{id}/edit", tag = "approvals", params(("id" = String, Path)),
+    request_body = EditRequest,
+    responses((status = 200, body = InvocationView), (status = "default", body = ErrorBody)))]
+pub(crate) async fn edit_invocation(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+    PathId(id): PathId,
+    JsonBody(body): JsonBody<EditRequest>,
+) -> Result<Json<InvocationView>, ApiError> {
+    let id = invocation_id(&id)?;
+    let edited = state.app.edit_invocation(&actor, id, body.input, body.digest.as_deref()).await?;
+    Ok(Json(edited.into()))
+}
+
+/// Asks back about a waiting call, or answers.
+#[utoipa::path(post, path = "/api/v1/invocations/{id}/remarks", tag = "approvals", params(("id" = String, Path)),
+    request_body = RemarkRequest,
+    responses((status = 200, body = InvocationView), (status = "default", body = ErrorBody)))]
+pub(crate) async fn remark_invocation(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+    PathId(id): PathId,
+    JsonBody(body): JsonBody<RemarkRequest>,
+) -> Result<Json<InvocationView>, ApiError> {
+    let said = state.app.remark_invocation(&actor, invocation_id(&id)?, &body.text).await?;
+    Ok(Json(said.into()))
+}
+
+/// Gives a waiting call to someone else to decide on.
+#[utoipa::path(post, path = "/api/v1/invocations/{id}/reassign", tag = "approvals", params(("id" = String, Path)),
+    request_body = ReassignRequest,
+    responses((status = 200, body = InvocationView), (status = "default", body = ErrorBody)))]
+pub(crate) async fn reassign_invocation(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+    PathId(id): PathId,
+    JsonBody(body): JsonBody<ReassignRequest>,
+) -> Result<Json<InvocationView>, ApiError> {
+    let to = parse_id(&body.to, "to")?;
+    let given = state.app.reassign_invocation(&actor, invocation_id(&id)?, to).await?;
+    Ok(Json(given.into()))
+}
+
+/// Lists standing grants: your own, or all for those who manage approvals.
+#[utoipa::path(get, path = "/api/v1/grants", tag = "approvals", params(NamePage),
+    responses((status = 200, body = GrantListView), (status = "default", body = ErrorBody)))]
+pub(crate) async fn list_grants(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+    page: Result<Query<NamePage>, QueryRejection>,
+) -> Result<Json<GrantListView>, ApiError> {
+    let page = query(page)?;
+    let limit = limit(page.limit, 200)? as usize;
+    let (found, next_cursor) = state.app.list_grants(&actor, page.cursor.as_deref(), limit).await?;
+    let grants = found.into_iter().map(|grant| grant_view(grant, None)).collect();
+    Ok(Json(GrantListView { grants, next_cursor }))
+}
+
+/// Shows a standing grant and how often it was used.
+#[utoipa::path(get, path = "/api/v1/grants/{name}", tag = "approvals", params(("name" = String, Path)),
+    responses((status = 200, body = GrantView), (status = "default", body = ErrorBody)))]
+pub(crate) async fn read_grant(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+    PathId(name): PathId,
+) -> Result<Json<GrantView>, ApiError> {
+    let (grant, used) = state.app.read_grant(&actor, &name).await?;
+    Ok(Json(grant_view(grant, Some(used))))
+}
+
+/// Takes a standing grant back. The next such call asks again, on every node within a second.
+#[utoipa::path(delete, path = "/api/v1/grants/{name}", tag = "approvals", params(("name" = String, Path)),
+    responses((status = 204), (status = "default", body = ErrorBody)))]
+pub(crate) async fn revoke_grant(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+    PathId(name): PathId,
+) -> Result<StatusCode, ApiError> {
+    state.app.revoke_grant(&actor, &name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InboxQuery {
+    /// `all`, `mine` (made by you or for you, or given to you) or `group` (the rest of what you may decide on).
+    r#box: Option<String>,
+}
+
+/// Shows what waits for you: calls you may decide on, and calls in doubt that you may settle.
+#[utoipa::path(get, path = "/api/v1/inbox", tag = "approvals", params(InboxQuery),
+    responses((status = 200, body = InboxView), (status = "default", body = ErrorBody)))]
+pub(crate) async fn read_inbox(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+    asked: Result<Query<InboxQuery>, QueryRejection>,
+) -> Result<Json<InboxView>, ApiError> {
+    let which = match query(asked)?.r#box.as_deref() {
+        None | Some("all") => Inbox::All,
+        Some("mine") => Inbox::Mine,
+        Some("group") => Inbox::Group,
+        Some(_) => return Err(bad("`box` must be `all`, `mine` or `group`")),
+    };
+    let items = state.app.inbox(&actor, which).await?;
+    let count = items.len() as u64;
+    Ok(Json(InboxView { items: items.into_iter().take(200).map(InvocationView::from).collect(), count }))
+}
+
+/// Streams how much waits for you (server-sent events): an `inbox` event with the count, now and whenever it changes.
+#[utoipa::path(get, path = "/api/v1/inbox/events", tag = "approvals",
+    responses((status = 200, content_type = "text/event-stream", body = String),
+        (status = "default", body = ErrorBody)))]
+pub(crate) async fn inbox_events(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+) -> Result<Response, ApiError> {
+    // Asked once here, so that a refusal is an error and not a broken stream.
+    let first = state.app.inbox(&actor, Inbox::All).await?.len();
+    let watch = Watch { news: state.app.runner().watch(), state, actor, told: None, next: Some(first) };
+    let counts = stream::unfold(watch, |mut watch| async move {
+        loop {
+            let count = match watch.next.take() {
+                Some(count) => count,
+                None => {
+                    watch.rest().await?;
+                    watch.state.app.inbox(&watch.actor, Inbox::All).await.ok()?.len()
+                }
+            };
+            if watch.told != Some(count) {
+                watch.told = Some(count);
+                let event = SseEvent::default().event("inbox").data(format!("{{\"count\":{count}}}"));
+                return Some((Ok::<_, Infallible>(event), watch));
+            }
+        }
+    });
+    Ok(Sse::new(counts).keep_alive(KeepAlive::default()).into_response())
+}
+
+struct Watch {
+    state: ServerState,
+    actor: toolgate_core::Actor,
+    news: tokio::sync::broadcast::Receiver<toolgate_core::id::SessionId>,
+    told: Option<usize>,
+    next: Option<usize>,
+}
+
+impl Watch {
+    /// Waits for news, or a while; none when the server is going down.
+    async fn rest(&mut self) -> Option<()> {
+        tokio::select! {
+            () = self.state.closing.cancelled() => return None,
+            _ = tokio::time::timeout(LOOK_AGAIN, self.news.recv()) => {}
+        }
+        // Many changes at once are one look.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        while self.news.try_recv().is_ok() {}
+        Some(())
+    }
+}
+
+pub(crate) fn remember(body: RememberRequest) -> Result<Remember, ApiError> {
+    let arguments = match (body.arguments, body.schema) {
+        (RememberWord::Same, None) => RememberArguments::Same,
+        (RememberWord::Any, None) => RememberArguments::Any,
+        (RememberWord::Within, Some(schema)) => RememberArguments::Within(schema),
+        (RememberWord::Within, None) => return Err(bad("`within` needs a `schema`")),
+        (RememberWord::Same | RememberWord::Any, Some(_)) => {
+            return Err(bad("`schema` goes with `arguments: within` only"));
+        }
+    };
+    let expires_in = Duration::from_secs(body.expires_in_seconds);
+    Ok(Remember { arguments, session_only: body.session_only, expires_in })
+}
+
+fn grant_view(found: Stored<Grant>, used: Option<u64>) -> GrantView {
+    let grant = found.body;
+    GrantView {
+        name: found.name,
+        tool: grant.tool.to_string(),
+        actor: grant.actor.to_string(),
+        subject: grant.subject.map(|subject| subject.to_string()),
+        session_id: grant.session.map(|session| session.to_string()),
+        arguments: grant.arguments,
+        by: grant.by.to_string(),
+        created_at: rfc3339(grant.created_at),
+        expires_at: rfc3339(grant.expires_at),
+        call_id: grant.call.to_string(),
+        used,
+    }
+}
