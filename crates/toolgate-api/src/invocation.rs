@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_core::event::Event;
 use toolgate_core::port::store::Session;
-use toolgate_core::{Actor, CallResult, Invocation, JsonText, Timestamp};
+use toolgate_core::{Actor, CallResult, Invocation, JsonText, Status, Timestamp};
 use utoipa::ToSchema;
 
 use crate::ErrorView;
@@ -54,6 +54,13 @@ pub struct CallView {
     /// Whether this is the answer to an earlier call with the same idempotency key.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
+    /// What really ran, where a person changed the input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub edited_input: Option<JsonText>,
+    /// Where the result is to be reported, once: only for a call that was handed on, and only in its first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback_url: Option<String>,
     /// Where the time went.
     pub timing: TimingView,
 }
@@ -76,10 +83,16 @@ impl CallView {
             call_id: result.call_id.to_string(),
             session_id: result.session_id.to_string(),
             ok: result.ok,
-            status: result.status.as_str().to_owned(),
+            // A caller waits, for a person or for something outside: which one the call's record says.
+            status: match result.status {
+                Status::Waiting => Status::Pending.as_str().to_owned(),
+                other => other.as_str().to_owned(),
+            },
             value: result.value,
             error: result.error.map(ErrorView::from),
             repeated: result.repeated,
+            edited_input: result.edited_input,
+            callback_url: None,
             timing: TimingView {
                 gate_us: micros(total.saturating_sub(result.tool_time)),
                 tool_us: micros(result.tool_time),

@@ -34,6 +34,7 @@ mod principal;
 mod profile;
 mod read_invocation;
 mod reading;
+mod report;
 mod review;
 mod role;
 mod secret;

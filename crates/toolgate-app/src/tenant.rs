@@ -88,7 +88,7 @@ impl App {
     }
 
     /// Lets a tenant in again whose keys are lost: a fresh key for its `user:admin`, who is switched on and made an
-    /// administrator if need be. Keys there were go on working. A tenant that is switched off stays so.
+    /// administrator if need be. Earlier keys go on working. A tenant that is switched off stays so.
     ///
     /// # Errors
     /// A conflict for the default tenant, or when the tenant was changed in the meantime.

@@ -1,5 +1,7 @@
 //! The tool contract: what a tool promises, free of any wire format and of how it runs.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -121,6 +123,8 @@ impl Default for Limits {
 impl Limits {
     /// The longest time limit a contract may ask for: an hour.
     pub const MAX_TIMEOUT_MS: u64 = 3_600_000;
+    /// The longest wait for a result from outside: 30 days.
+    pub const MAX_WAIT_SECONDS: u64 = 30 * 24 * 3600;
     /// The largest result a contract may ask for: 16 MiB.
     pub const MAX_RESULT_BYTES: u64 = 16 << 20;
 }
@@ -186,6 +190,35 @@ pub enum Binding {
         /// The crate or plugin that brought it.
         plugin: String,
     },
+    /// Something outside that reports back: the call waits for its result.
+    External {
+        /// How long the result may take.
+        #[serde(default = "a_day")]
+        expires_after_seconds: u64,
+    },
+    /// Someone at a screen who answers: the call waits for them.
+    Space {
+        /// How long the answer may take.
+        #[serde(default = "a_day")]
+        expires_after_seconds: u64,
+    },
+}
+
+const fn a_day() -> u64 {
+    24 * 60 * 60
+}
+
+impl Binding {
+    /// How long a call may wait for its result; none where it runs here.
+    #[must_use]
+    pub const fn waits(&self) -> Option<Duration> {
+        match self {
+            Self::Native { .. } => None,
+            Self::External { expires_after_seconds } | Self::Space { expires_after_seconds } => {
+                Some(Duration::from_secs(*expires_after_seconds))
+            }
+        }
+    }
 }
 
 /// What a tool promises.
@@ -287,6 +320,9 @@ pub enum BadContract {
         /// The most it may be.
         max: u64,
     },
+    /// The wait for a result is nothing, or beyond what any tool may ask.
+    #[error("`execution.expires_after_seconds` must be from 1 to {}", Limits::MAX_WAIT_SECONDS)]
+    Wait,
     /// A section names an output field that is not declared.
     #[error("output section `{0}` is not a property of the output schema")]
     UnknownSection(String),
@@ -338,6 +374,11 @@ impl ToolContract {
             if value == 0 || value > max {
                 return Err(BadContract::Limit { field, max });
             }
+        }
+        if let Some(waits) = self.execution.waits()
+            && !(1..=Limits::MAX_WAIT_SECONDS).contains(&waits.as_secs())
+        {
+            return Err(BadContract::Wait);
         }
         if self.effect == Effect::Read && self.egress == Egress::Write {
             return Err(BadContract::ReadThatWrites);

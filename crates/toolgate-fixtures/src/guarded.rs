@@ -1,7 +1,12 @@
 //! Tools that not everyone has: switched on by hand, dear, for one tenant, or with arguments policy may read.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toolgate_core::contract::Binding;
+use toolgate_core::port::executor::HandOn;
 use toolgate_native::{FieldChange, NativeTool, Preview, Promise, Tool, ToolContext, ToolFailure};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -110,6 +115,39 @@ struct TransferOutput {
     urgent: bool,
 }
 
+/// Tools whose results come from outside.
+fn handed_on(id: &'static str, to: &'static str, space: bool) -> NativeTool {
+    let mut tool = NativeTool::of(Paid);
+    if let Ok(contract) = &mut tool.contract {
+        if let Ok(id) = id.parse() {
+            contract.id = id;
+        }
+        contract.title = format!("Ask {to}");
+        contract.description = format!("Hands the question on to {to} and waits. For trying the gate only.");
+        contract.opt_in = false;
+        contract.input_schema = serde_json::json!({ "type": "object", "properties": {
+            "question": { "type": "string", "description": "What to ask." } }, "additionalProperties": false });
+        contract.output_schema = serde_json::json!({ "type": "object", "required": ["answer"], "properties": {
+            "answer": { "type": "string", "description": "The answer." },
+            "aside": { "type": "string", "description": "Not for anyone." } } });
+        contract.redaction.allow = vec!["answer".to_owned()];
+        let expires_after_seconds = 3_600;
+        contract.execution = if space {
+            Binding::Space { expires_after_seconds }
+        } else {
+            Binding::External { expires_after_seconds }
+        };
+    }
+    tool.executor = Arc::new(HandOn { to, within: Duration::from_secs(3_600) });
+    tool
+}
+
 pub(crate) fn tools() -> Vec<NativeTool> {
-    vec![NativeTool::of(Paid), NativeTool::of(Elsewhere), NativeTool::of(Transfer)]
+    vec![
+        NativeTool::of(Paid),
+        NativeTool::of(Elsewhere),
+        NativeTool::of(Transfer),
+        handed_on("fixture__ask_service", "an outside service", false),
+        handed_on("fixture__ask_space", "someone at a screen", true),
+    ]
 }

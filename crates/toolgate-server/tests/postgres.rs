@@ -13,6 +13,8 @@ mod gate;
 mod governance;
 #[path = "it/guarding.rs"]
 mod guarding;
+#[path = "it/handed_on.rs"]
+mod handed_on;
 #[path = "it/losing.rs"]
 mod losing;
 #[path = "it/oidc.rs"]

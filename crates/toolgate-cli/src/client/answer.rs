@@ -67,10 +67,11 @@ pub(super) fn show_call(answer: Answer, sections: &Value, global: &Global) -> Re
     if !global.json {
         print::data(&id);
     }
-    Ok(unfinished(&call, &id, global))
+    Ok(unfinished(&call.status, &id, global))
 }
 
-fn exit_of(error: &ErrorView) -> Exit {
+/// The exit code that fits the error a call ended with.
+pub(super) fn exit_of(error: &ErrorView) -> Exit {
     match error.code.as_str() {
         "policy_denied" | "authz_denied" => Exit::Denied,
         _ => Exit::Failed,
@@ -78,8 +79,8 @@ fn exit_of(error: &ErrorView) -> Exit {
 }
 
 /// A call that goes on without us.
-fn unfinished(call: &CallView, id: &str, global: &Global) -> ExitCode {
-    match call.status.as_str() {
+pub(super) fn unfinished(status: &str, id: &str, global: &Global) -> ExitCode {
+    match status {
         "pending" => {
             global.talk("the call waits for a person to decide");
             global.talk(format_args!(
@@ -89,7 +90,7 @@ fn unfinished(call: &CallView, id: &str, global: &Global) -> ExitCode {
             Exit::Waiting.into()
         }
         "running" | "waiting" => {
-            global.talk(format_args!("the call is {}; it goes on by itself", call.status));
+            global.talk(format_args!("the call is {status}; it goes on by itself"));
             global.talk(format_args!(
                 "hint: see what became of it with `toolgate invocation show {id} --wait 60`"
             ));

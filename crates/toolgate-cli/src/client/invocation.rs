@@ -1,4 +1,4 @@
-//! Calls: list and show. Deciding on them has its own file.
+//! Calls: list and show. Waiting for them and deciding on them have their own files.
 
 use std::process::ExitCode;
 
@@ -9,6 +9,7 @@ use toolgate_api::{InvocationListView, InvocationView};
 use super::answer::WaitArgs;
 use super::decide::{self, ApproveArgs, CancelArgs, RejectArgs, SettleArgs};
 use super::http::Gate;
+use super::invocation_wait::{self, WaitForArgs};
 use super::session::event_note;
 use super::show::{self, Column};
 use super::{Global, Stop};
@@ -43,10 +44,13 @@ pub(crate) enum InvocationCommand {
     /// Cancel a waiting call, or tell a running one to stop.
     #[command(after_help = decide::CANCEL_EXAMPLES)]
     Cancel(CancelArgs),
-    /// Let a waiting call run, and run it.
+    /// Wait until a call is over, however long, and show its result.
+    #[command(after_help = invocation_wait::EXAMPLES)]
+    Wait(WaitForArgs),
+    /// Let a waiting call run, and run it. The same as `approval approve`.
     #[command(after_help = decide::APPROVE_EXAMPLES)]
-    Approve(ApproveArgs),
-    /// Refuse a waiting call.
+    Approve(Box<ApproveArgs>),
+    /// Refuse a waiting call. The same as `approval reject`.
     #[command(after_help = decide::REJECT_EXAMPLES)]
     Reject(RejectArgs),
     /// Say what became of a call in doubt, whose outcome was lost.
@@ -88,7 +92,8 @@ pub(super) async fn run(command: InvocationCommand, global: &Global) -> Result<E
         InvocationCommand::List(args) => list(args, global).await,
         InvocationCommand::Show { id, wait } => show_invocation(&id, wait, global).await,
         InvocationCommand::Cancel(args) => decide::cancel(args, global).await,
-        InvocationCommand::Approve(args) => decide::approve(args, global).await,
+        InvocationCommand::Wait(args) => invocation_wait::run(args, global).await,
+        InvocationCommand::Approve(args) => decide::approve(*args, global).await,
         InvocationCommand::Reject(args) => decide::reject(args, global).await,
         InvocationCommand::Settle(args) => decide::settle(args, global).await,
     }
@@ -198,6 +203,9 @@ fn print_invocation(call: &InvocationView) {
         line("cancelling", "someone asked it to stop");
     }
     print::data(format_args!("\n# Input\n{}", show::pretty(&call.input.to_value())));
+    if let Some(changed) = call.review.as_ref().and_then(|review| review.input.as_ref()) {
+        print::data(format_args!("\n# Input as a person changed it\n{}", show::pretty(changed)));
+    }
     if let Some(output) = &call.output {
         print::data(format_args!("\n# Output\n{}", show::pretty(&output.to_value())));
     }

@@ -66,7 +66,7 @@ pub(crate) enum KeyCommand {
     /// Put a new key in a key's place, and print it.
     #[command(after_help = ROTATE_EXAMPLES)]
     Rotate(RotateArgs),
-    /// Stop a key from working, at once and for good.
+    /// Stop a key, and all that came from it by rotation, at once and for good.
     #[command(after_help = REVOKE_EXAMPLES)]
     Revoke(RevokeArgs),
 }
@@ -123,6 +123,7 @@ impl Facts for KeyView {
             ("expires", moment(self.expires_at.as_ref())),
             ("revoked", moment(self.revoked_at.as_ref())),
             ("last used", at(self.last_used_at.as_ref())),
+            ("in place of", self.replaces.clone().unwrap_or_default()),
         ]
     }
 }

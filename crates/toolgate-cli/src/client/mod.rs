@@ -3,6 +3,11 @@
 mod aliases;
 mod amount;
 mod answer;
+mod approval;
+mod approval_rule;
+mod approval_show;
+mod approval_walk;
+mod approval_watch;
 mod ask;
 mod assignment;
 mod audit;
@@ -10,11 +15,14 @@ mod change;
 mod decide;
 mod doctor;
 mod document;
+mod editor;
 mod explain;
 mod fail;
 mod flags;
+mod grant;
 mod http;
 mod invocation;
+mod invocation_wait;
 mod invoke;
 mod key;
 mod kill;
@@ -29,6 +37,7 @@ mod policy_try;
 mod principal;
 mod profile;
 mod registry;
+mod remember;
 mod role;
 mod schema;
 mod section;
@@ -88,6 +97,15 @@ pub(crate) enum ClientCommand {
     /// See, stop and decide on calls.
     #[command(subcommand, arg_required_else_help = true)]
     Invocation(invocation::InvocationCommand),
+    /// What waits for you: preview, approve, edit, reject, ask back, pass on.
+    #[command(subcommand, arg_required_else_help = true)]
+    Approval(approval::ApprovalCommand),
+    /// Who has to decide on which calls, how many, and in what time.
+    #[command(subcommand, arg_required_else_help = true)]
+    ApprovalRule(approval_rule::ApprovalRuleCommand),
+    /// What people let run without asking.
+    #[command(subcommand, arg_required_else_help = true)]
+    Grant(grant::GrantCommand),
     /// Threads of work and their live events.
     #[command(subcommand, arg_required_else_help = true)]
     Session(session::SessionCommand),
@@ -155,6 +173,9 @@ pub(crate) async fn run(command: ClientCommand, global: &Global) -> ExitCode {
     let ended = match command {
         ClientCommand::Tool(command) => tool::run(command, global).await,
         ClientCommand::Invocation(command) => invocation::run(command, global).await,
+        ClientCommand::Approval(command) => approval::run(command, global).await,
+        ClientCommand::ApprovalRule(command) => approval_rule::run(command, global).await,
+        ClientCommand::Grant(command) => grant::run(command, global).await,
         ClientCommand::Session(command) => session::run(command, global).await,
         ClientCommand::Audit(command) => audit::run(command, global).await,
         ClientCommand::Tenant(command) => tenant::run(command, global).await,

@@ -153,7 +153,7 @@ async fn recover(id: &TenantId, global: &Global) -> Result<ExitCode, Stop> {
     let answer = gate.post(url, &serde_json::json!({}), PATIENCE).await?;
     let recovered = show_key(&answer, global)?;
     global.talk(format_args!(
-        "this is a new key of user:admin in the tenant `{id}`; those there were go on working"
+        "this is a new key of user:admin in the tenant `{id}`; earlier keys go on working"
     ));
     if recovered.tenant.disabled {
         global.talk(format_args!(

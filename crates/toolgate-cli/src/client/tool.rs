@@ -64,10 +64,10 @@ pub(crate) enum ToolCommand {
     /// List calls, newest first. The same as `invocation list`.
     #[command(after_help = aliases::INVOCATIONS_EXAMPLES)]
     Invocations(InvocationsArgs),
-    /// Let a waiting call run, and run it. The same as `invocation approve`.
+    /// Let a waiting call run, and run it. The same as `approval approve`.
     #[command(after_help = aliases::APPROVE_EXAMPLES)]
-    Approve(ApproveArgs),
-    /// Refuse a waiting call. The same as `invocation reject`.
+    Approve(Box<ApproveArgs>),
+    /// Refuse a waiting call. The same as `approval reject`.
     #[command(after_help = aliases::REJECT_EXAMPLES)]
     Reject(RejectArgs),
 }

@@ -396,7 +396,7 @@ fn every_command_has_help_with_examples() {
     let policy = ["show", "validate", "save", "versions", "diff", "rollback", "explain", "try", "schema"];
     let tool = ["assign", "revoke", "enable", "disable", "reset", "invocations", "approve", "reject"];
     for (noun, commands) in [
-        ("tenant", &six[..]),
+        ("tenant", &["list", "show", "create", "update", "disable", "enable", "recover"][..]),
         ("user", &["list", "show", "create", "update", "disable", "enable", "invite"]),
         ("agent", &six),
         ("service", &six),

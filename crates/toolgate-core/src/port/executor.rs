@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -39,6 +40,29 @@ pub enum ToolFailure {
     },
     /// It noticed the cancellation and stopped before it had an effect.
     Cancelled,
+    /// It was handed on: the result comes later, by call id.
+    HandedOn {
+        /// To what, for those who look.
+        to: &'static str,
+        /// How long the result may take.
+        within: Duration,
+    },
+}
+
+/// Runs nothing here: the call waits until its result is reported.
+#[derive(Debug, Clone, Copy)]
+pub struct HandOn {
+    /// To what, for those who look.
+    pub to: &'static str,
+    /// How long the result may take.
+    pub within: Duration,
+}
+
+#[async_trait]
+impl Executor for HandOn {
+    async fn execute(&self, _: ClearedCall) -> Result<Value, ToolFailure> {
+        Err(ToolFailure::HandedOn { to: self.to, within: self.within })
+    }
 }
 
 impl ToolFailure {
@@ -53,7 +77,7 @@ impl ToolFailure {
     pub fn hint(self, text: impl Into<String>) -> Self {
         match self {
             Self::Failed { message, .. } => Self::Failed { message, hint: Some(text.into()) },
-            Self::Cancelled => Self::Cancelled,
+            other @ (Self::Cancelled | Self::HandedOn { .. }) => other,
         }
     }
 }

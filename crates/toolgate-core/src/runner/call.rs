@@ -81,6 +81,8 @@ pub struct CallResult {
     pub error: Option<CallError>,
     /// Whether this is the answer to an earlier call with the same key.
     pub repeated: bool,
+    /// What really ran, where a person changed the input.
+    pub edited_input: Option<JsonText>,
     /// Time spent in the tool itself.
     pub tool_time: Duration,
 }
@@ -97,6 +99,7 @@ impl CallResult {
             value: invocation.output.clone(),
             error: invocation.error.clone(),
             repeated: false,
+            edited_input: invocation.review.as_ref().and_then(|review| review.input.clone()),
             tool_time: Duration::ZERO,
         }
     }

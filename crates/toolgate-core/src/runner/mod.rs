@@ -11,6 +11,7 @@ mod labels;
 mod park;
 mod recorder;
 mod recover;
+mod report;
 mod run;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub use call::{Call, CallInput, CallResult, RunError};
 pub use cleared::{ClearedCall, PreviewCall};
 pub use park::Edit;
 pub use recover::Settlement;
+pub use report::{Report, Reported};
 
 use crate::catalog::Tools;
 use crate::change::{NewCall, SessionUse};

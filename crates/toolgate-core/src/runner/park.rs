@@ -182,7 +182,9 @@ impl Runner {
             Err(_) => Err("looking ahead took too long".to_owned()),
             Ok(Err(_)) => Err("looking ahead broke off".to_owned()),
             Ok(Ok(Err(ToolFailure::Failed { message, .. }))) => Err(message),
-            Ok(Ok(Err(ToolFailure::Cancelled))) => Err("looking ahead was broken off".to_owned()),
+            Ok(Ok(Err(ToolFailure::Cancelled | ToolFailure::HandedOn { .. }))) => {
+                Err("looking ahead was broken off".to_owned())
+            }
             Ok(Ok(Ok(preview))) => Ok(preview),
         };
         match foreseen.and_then(|preview| preview.map(bounded).transpose()) {

@@ -61,7 +61,9 @@ enum Ended {
 impl Runner {
     /// Whether a call with this effect and patience is written before it runs.
     pub(super) fn starts_first(tool: &BoundTool, wait: Duration) -> bool {
-        tool.contract.effect != Effect::Read || wait < LATE_START * 2
+        // What is handed on goes on when this worker is long gone.
+        let handed_on = tool.contract.execution.waits().is_some();
+        tool.contract.effect != Effect::Read || handed_on || wait < LATE_START * 2
     }
 
     pub(super) async fn run(
@@ -177,6 +179,9 @@ impl Runner {
                 Step::Failed { error }
             }
             Ended::Returned(Err(ToolFailure::Cancelled)) => Step::Cancelled { reason: None },
+            Ended::Returned(Err(ToolFailure::HandedOn { to, within })) => {
+                Step::Waiting { reason: format!("waits for {to}"), deadline: self.0.clock.now().plus(within) }
+            }
             Ended::Panicked => unknown_if_write(
                 &tool,
                 CallError::new(ErrorCode::Execution, "the tool broke off with an internal error"),
@@ -219,7 +224,7 @@ async fn within_limits(tool: &BoundTool, cleared: ClearedCall, recorder: &Record
     }
 }
 
-fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64, cost_micros: Option<i64>) -> Step {
+pub(super) fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64, cost_micros: Option<i64>) -> Step {
     if let Err(broken) = Bounds::OUTPUT.check(&value) {
         return failed(ErrorCode::ResultTooLarge, format!("the result is too large: {broken}"));
     }

@@ -13,6 +13,7 @@ pub(crate) mod policy;
 mod principal;
 mod profile;
 mod registry;
+mod report;
 mod role;
 mod session;
 mod tenant;
@@ -55,6 +56,8 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(invocation::approve_invocation))
         .routes(routes!(invocation::reject_invocation))
         .routes(routes!(invocation::settle_invocation))
+        .routes(routes!(report::report_result))
+        .routes(routes!(report::report_by_callback))
         .routes(routes!(approval::edit_invocation))
         .routes(routes!(approval::remark_invocation))
         .routes(routes!(approval::reassign_invocation))

@@ -85,8 +85,10 @@ pub(crate) async fn update_tenant(
     Ok(Json(state.app.update_tenant(&actor, &tenant_id(&id)?, wanted).await?.into()))
 }
 
-/// Lets a tenant in again whose keys are lost: makes a key for its `user:admin`, shown this once, and sees to it that
-/// they are switched on and an administrator. Keys there were go on working. Not for the default tenant.
+/// Lets a tenant in again whose keys are lost: makes a key for its `user:admin`, shown this once.
+///
+/// That user is switched on and made an administrator if need be. Earlier keys go on working. The default tenant can't be
+/// recovered this way.
 #[utoipa::path(post, path = "/api/v1/tenants/{id}/recover", tag = "tenants", params(("id" = String, Path)),
     responses((status = 201, body = TenantCreatedView), (status = "default", body = ErrorBody)))]
 pub(crate) async fn recover_tenant(

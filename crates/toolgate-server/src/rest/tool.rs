@@ -9,7 +9,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use toolgate_api::{CallView, DoorCode, ErrorBody, InvokeRequest, ToolListView, ToolSummaryView, ToolView};
 use toolgate_core::id::{IdempotencyKey, ToolName};
-use toolgate_core::{CallResult, ErrorCode};
+use toolgate_core::{CallResult, ErrorCode, Status};
 use utoipa::IntoParams;
 
 use crate::ServerState;
@@ -106,11 +106,21 @@ pub(crate) async fn invoke_tool(
         wait: wait_of(&query(wait)?, DEFAULT_WAIT)?,
     };
     let result = state.app.invoke_tool(&actor, request).await?;
-    Ok(show_call(result, began.elapsed()))
+    let callback = match (result.status, result.repeated) {
+        (Status::Waiting, false) => state.app.callback_for(&actor.tenant, result.call_id).await?,
+        _ => None,
+    };
+    let base = state.settings.public_url.clone().unwrap_or_default();
+    let callback = callback.map(|token| format!("{base}/api/v1/callbacks/{token}"));
+    Ok(show(result, began.elapsed(), callback))
 }
 
 /// A call's result as a response that says how long the gate took.
 pub(crate) fn show_call(result: CallResult, total: Duration) -> Response {
+    show(result, total, None)
+}
+
+fn show(result: CallResult, total: Duration, callback_url: Option<String>) -> Response {
     let error = result.error.as_ref().map(|error| {
         let seconds = error.details.as_ref().and_then(|details| details.get("retry_after_seconds")?.as_f64());
         (error.code, seconds)
@@ -119,7 +129,8 @@ pub(crate) fn show_call(result: CallResult, total: Duration) -> Response {
     let error = error
         .or_else(|| (result.status == toolgate_core::Status::InDoubt).then_some((ErrorCode::InDoubt, None)));
     let outside = Outside(result.tool_time);
-    let mut response = call_response(CallView::new(result, total), error);
+    let view = CallView { callback_url, ..CallView::new(result, total) };
+    let mut response = call_response(view, error);
     response.extensions_mut().insert(outside);
     response
 }

@@ -40,7 +40,6 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("POST", "/api/v1/tenants", "/api/v1/tenants", r#"{"id":"new-{n}","title":"New"}"#),
     ("GET", "/api/v1/tenants/{id}", "/api/v1/tenants/default", ""),
     ("PATCH", "/api/v1/tenants/{id}", "/api/v1/tenants/default", r#"{"title":"Default"}"#),
-    ("POST", "/api/v1/tenants/{id}/recover", "/api/v1/tenants/elsewhere/recover", ""),
     ("GET", "/api/v1/principals", "/api/v1/principals", ""),
     ("POST", "/api/v1/principals", "/api/v1/principals", r#"{"id":"service:new-{n}","title":"New"}"#),
     ("GET", "/api/v1/principals/{id}", "/api/v1/principals/user:admin", ""),
@@ -118,6 +117,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("POST", "/api/v1/invocations/{id}/approve", "/api/v1/invocations/{calls}/approve", ""),
     ("POST", "/api/v1/invocations/{id}/reject", "/api/v1/invocations/{calls}/reject", r#"{"reason":"no"}"#),
     ("POST", "/api/v1/invocations/{id}/cancel", "/api/v1/invocations/{calls}/cancel", ""),
+    // Makes an administrator there, so it comes last.
+    ("POST", "/api/v1/tenants/{id}/recover", "/api/v1/tenants/elsewhere/recover", ""),
 ];
 
 /// The kinds of caller, the weakest first, so that nobody meets what a stronger one did.

@@ -7,6 +7,7 @@ mod browser;
 mod gate;
 mod governance;
 mod guarding;
+mod handed_on;
 mod hostile;
 mod losing;
 mod oidc;

@@ -124,7 +124,7 @@ async fn a_tenant_whose_keys_are_lost_is_let_in_again() {
         (&me["tenant"], &me["principal"], &me["rules"], &me["roles"]),
         (&json!("acme"), &json!("user:admin"), &json!(["*"]), &json!(["admin", "member"]))
     );
-    assert!(gate.works(chief).await && gate.works(lost).await, "keys there were go on working");
+    assert!(gate.works(chief).await && gate.works(lost).await, "earlier keys go on working");
 
     // It is in the tenant's own record, by the operator, without the key.
     let record = gate.changes(key).await;
