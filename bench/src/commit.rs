@@ -62,6 +62,7 @@ pub(crate) fn new_call() -> anyhow::Result<NewCall> {
         idempotent: true,
         actor: "user:admin".parse()?,
         subject: None,
+        key: None,
         source: Source::Api,
         input: JsonText::parse(r#"{"timezone":"Europe/Berlin"}"#)?,
         idempotency_key: None,

@@ -34,7 +34,30 @@ impl App {
             return Err(AppError::NotFound { what: "invocation" });
         }
         check(&report)?;
+        self.takes_results(&invocation)?;
         Ok(self.runner.report(invocation, &actor.principal, &report).await?)
+    }
+
+    /// Whether a call gets its result from outside: one that runs here does not, and one that a person has not let
+    /// run does not yet.
+    fn takes_results(&self, invocation: &Invocation) -> Result<(), AppError> {
+        let catalog = self.runner.parts().tools.of(&invocation.opened.tenant);
+        let handed_on = catalog
+            .get(&invocation.opened.tool)
+            .is_some_and(|tool| tool.contract.execution.waits().is_some());
+        let begun = !matches!(
+            invocation.status,
+            Status::Pending | Status::Running | Status::Rejected | Status::InDoubt
+        );
+        if handed_on && begun {
+            return Ok(());
+        }
+        Err(AppError::Conflict {
+            message: format!(
+                "the call is {}; it does not wait for a result from outside",
+                invocation.status.as_str()
+            ),
+        })
     }
 
     /// A secret with which the result of this call can be reported once, by whoever has it. None for a call that does not

@@ -42,6 +42,8 @@ pub(crate) struct ToolConfig {
     pub(crate) enabled: Option<Vec<String>>,
     /// Never these.
     pub(crate) disabled: Vec<String>,
+    /// A folder of contracts, one JSON file each, of tools whose results come from outside.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 impl ToolConfig {

@@ -13,7 +13,9 @@ use toolgate_app::{
     AdminKey, ApiKeySecret, App, Background, Connections, Limits, Records, Snapshots, set_up_admin,
     set_up_tools,
 };
+use toolgate_core::contract::{Binding, ToolContract};
 use toolgate_core::port::capability::{Capabilities, Clock, SystemClock};
+use toolgate_core::port::executor::HandOn;
 use toolgate_core::port::store::Store;
 use toolgate_core::runner::{Parts, Settings};
 use toolgate_core::{BoundTool, Runner};
@@ -271,10 +273,46 @@ fn bind_tools(args: &ServeArgs, config: &ToolConfig) -> anyhow::Result<Vec<Bound
             bound.push(tool);
         }
     }
+    for (contract, executor) in tool_files(config.folder.as_deref())? {
+        if config.enables(contract.id.as_str()) {
+            let id = contract.id.clone();
+            let tool = toolgate_schema::register(contract, Vec::new(), executor)
+                .with_context(|| format!("the tool `{id}` could not be registered"))?;
+            bound.push(tool);
+        }
+    }
     for copy in 0..args.fixture_copies {
         bound.push(copy_of_the_clock(copy)?);
     }
     Ok(bound)
+}
+
+/// The tools that files define: those that run nothing here and wait for their results.
+fn tool_files(folder: Option<&Path>) -> anyhow::Result<Vec<(ToolContract, Arc<HandOn>)>> {
+    let Some(folder) = folder else { return Ok(Vec::new()) };
+    let listed =
+        std::fs::read_dir(folder).with_context(|| format!("`{}` can't be read", folder.display()))?;
+    let mut files: Vec<PathBuf> = listed.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    files
+        .into_iter()
+        .map(|file| {
+            let contract = std::fs::read_to_string(&file)
+                .map_err(anyhow::Error::from)
+                .and_then(|text| Ok(toolgate_schema::parse_contract(&text)?))
+                .with_context(|| format!("`{}` is not a tool", file.display()))?;
+            let to = match contract.execution {
+                Binding::External { .. } => "an outside system",
+                Binding::Space { .. } => "someone at a screen",
+                Binding::Native { .. } => {
+                    bail!("`{}`: a file can define `external` and `space` tools only", file.display())
+                }
+            };
+            let within = contract.execution.waits().unwrap_or_default();
+            Ok((contract, Arc::new(HandOn { to, within })))
+        })
+        .collect()
 }
 
 fn copy_of_the_clock(number: u32) -> anyhow::Result<BoundTool> {

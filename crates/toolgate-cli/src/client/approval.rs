@@ -212,7 +212,9 @@ fn show_answer(answer: &Answer, global: &Global) -> Result<ExitCode, Stop> {
     print::data(approval_show::text(&call));
     let id = show::plain(&call.id);
     if call.status == "in_doubt" {
-        global.talk(format_args!("hint: say what became of it with `toolgate invocation settle {id} --outcome …`"));
+        global.talk(format_args!(
+            "hint: say what became of it with `toolgate invocation settle {id} --outcome …`"
+        ));
     } else if call.approval == "pending" && call.status == "pending" {
         global.talk(format_args!(
             "hint: decide with `toolgate approval approve {id}`, or `toolgate approval reject {id} --reason …`"

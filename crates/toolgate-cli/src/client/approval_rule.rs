@@ -159,7 +159,15 @@ async fn list(global: &Global) -> Result<ExitCode, Stop> {
         ]
     };
     let columns = [
-        "name", "tools", "effects", "principals", "decided by", "needed", "passed on", "expires", "description",
+        "name",
+        "tools",
+        "effects",
+        "principals",
+        "decided by",
+        "needed",
+        "passed on",
+        "expires",
+        "description",
     ];
     listing.show(&columns, "there is no approval rule", row, global).await
 }

@@ -14,7 +14,8 @@ pub(super) fn edit(text: &str, name: &str) -> Result<String, Stop> {
             .hint("give the text with --input instead")
     })?;
     let named = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
-    let editor = named.into_iter().find(|editor| !editor.trim().is_empty()).unwrap_or_else(|| "vi".to_owned());
+    let editor =
+        named.into_iter().find(|editor| !editor.trim().is_empty()).unwrap_or_else(|| "vi".to_owned());
     // By the shell, as `EDITOR` may have arguments: "code --wait".
     let ran = Command::new("sh").args(["-c", &format!("{editor} \"$1\""), "sh"]).arg(&file.0).status();
     if !ran.is_ok_and(|status| status.success()) {

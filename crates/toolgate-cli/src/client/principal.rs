@@ -283,7 +283,7 @@ impl Changes {
         let UpdatePrincipalRequest { title, roles, rules, acts_for, .. } = &request;
         if title.is_none() && roles.is_none() && rules.is_none() && acts_for.is_none() {
             return Err(Stop::usage("it is not said what to change")
-                .hint("name a --title, --role or --rule, or the like; see --help"));
+                .hint("name what to change, such as --title, --role or --rule; see --help"));
         }
         Ok(request)
     }

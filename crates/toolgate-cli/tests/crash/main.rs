@@ -1,6 +1,7 @@
 //! The real binary: killed before and after each commit against a receiver that counts effects, and watched.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+mod approve;
 mod fence;
 mod kill;
 mod load;

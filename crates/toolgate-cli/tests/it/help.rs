@@ -22,6 +22,7 @@ fn every_command_has_help_with_examples() {
         &["invocation"],
         &["invocation", "list"],
         &["invocation", "show"],
+        &["invocation", "wait"],
         &["invocation", "cancel"],
         &["invocation", "approve"],
         &["invocation", "reject"],

@@ -1,6 +1,7 @@
 //! The product: the real binary as a server and as a command, exit code, stdout and stderr in one snapshot.
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up should stop")]
 
+mod approval;
 mod audit;
 mod doctor;
 mod gate;
@@ -9,4 +10,5 @@ mod help;
 mod invocation;
 mod session;
 mod shown;
+mod terminal;
 mod tool;

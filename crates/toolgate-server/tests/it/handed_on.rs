@@ -9,7 +9,8 @@ fn code(body: &Value) -> &str {
 }
 
 async fn ask(gate: &TestGate, key: &str) -> Value {
-    let (status, call) = gate.invoke_as(key, "fixture__ask_service", json!({ "question": "how many?" })).await;
+    let (status, call) =
+        gate.invoke_as(key, "fixture__ask_service", json!({ "question": "how many?" })).await;
     assert_eq!((status, &call["status"]), (202, &json!("pending")), "{call}");
     call
 }
@@ -31,7 +32,10 @@ async fn a_result_is_checked_redacted_and_taken_once() {
     let result = |result: Value| json!({ "callId": call["call_id"], "result": result });
     for bad in [json!({}), json!({ "answer": 5 }), json!([]), json!({ "answer": "x".repeat(2 << 20) })] {
         let (status, refused) = report(&gate, AGENT, &call["session_id"], result(bad)).await;
-        assert!(matches!((status, code(&refused)), (502, "output_invalid" | "result_too_large") | (413, _)), "{refused}");
+        assert!(
+            matches!((status, code(&refused)), (502, "output_invalid" | "result_too_large") | (413, _)),
+            "{refused}"
+        );
     }
     assert_eq!(row(&gate, &call).await["status"], "waiting", "what does not fit can be mended");
     let mut body = result(json!({ "answer": "seven", "aside": "hush" }));
@@ -39,9 +43,13 @@ async fn a_result_is_checked_redacted_and_taken_once() {
     let (status, taken) = report(&gate, AGENT, &call["session_id"], body).await;
     assert_eq!((status, &taken["taken"]), (200, &json!(true)), "{taken}");
     let done = row(&gate, &call).await;
-    assert_eq!((&done["status"], &done["output"], &done["cost_micros"]), (&json!("completed"), &json!({ "answer": "seven" }), &json!(25)));
+    assert_eq!(
+        (&done["status"], &done["output"], &done["cost_micros"]),
+        (&json!("completed"), &json!({ "answer": "seven" }), &json!(25))
+    );
     assert!(!done.to_string().contains("hush"));
-    let (status, late) = report(&gate, AGENT, &call["session_id"], result(json!({ "answer": "eight" }))).await;
+    let (status, late) =
+        report(&gate, AGENT, &call["session_id"], result(json!({ "answer": "eight" }))).await;
     assert_eq!((status, &late["taken"]), (200, &json!(false)));
     let done = row(&gate, &call).await;
     assert_eq!(done["output"], json!({ "answer": "seven" }), "a late result overwrites nothing");
@@ -61,7 +69,7 @@ async fn nobody_reports_for_anothers_call() {
     let (_, ran) = gate.invoke_as(AGENT, "core__get_current_time", json!({})).await;
     let native = json!({ "callId": ran["call_id"], "result": { "answer": "late" } });
     let (status, _) = report(&gate, AGENT, &ran["session_id"], native).await;
-    assert_ne!(status, 200, "a call that ran here takes no result from outside that does not fit it");
+    assert_eq!(status, 409, "a call that ran here takes no result from outside");
     for bad in [
         json!({ "callId": call["call_id"] }),
         json!({ "callId": call["call_id"], "result": {}, "error": "both" }),
@@ -75,7 +83,10 @@ async fn nobody_reports_for_anothers_call() {
     let failed = json!({ "callId": call["call_id"], "error": "the service is closed" });
     assert_eq!(report(&gate, AGENT, &call["session_id"], failed).await.0, 200);
     let done = row(&gate, &call).await;
-    assert_eq!((&done["status"], &done["error"]["message"]), (&json!("failed"), &json!("the service is closed")));
+    assert_eq!(
+        (&done["status"], &done["error"]["message"]),
+        (&json!("failed"), &json!("the service is closed"))
+    );
 }
 
 #[tokio::test]
@@ -126,9 +137,11 @@ async fn what_nobody_answers_expires_and_what_is_cancelled_takes_no_result() {
     // A key makes a repeat return the first call's state, without a second address.
     let path = "/api/v1/tools/fixture__ask_service/invoke";
     let input = json!({ "input": { "question": "once" } });
-    let (_, one) = gate.send(Some(AGENT), "POST", path, Some(input.clone()), &[("idempotency-key", "k")]).await;
-    let (_, two) =
-        gate.send(Some(AGENT), "POST", &format!("{path}?wait=0"), Some(input), &[("idempotency-key", "k")]).await;
+    let (_, one) =
+        gate.send(Some(AGENT), "POST", path, Some(input.clone()), &[("idempotency-key", "k")]).await;
+    let (_, two) = gate
+        .send(Some(AGENT), "POST", &format!("{path}?wait=0"), Some(input), &[("idempotency-key", "k")])
+        .await;
     assert_eq!(one["call_id"], two["call_id"]);
     assert!(one.get("callback_url").is_some() && two.get("callback_url").is_none());
 }
