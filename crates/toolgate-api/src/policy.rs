@@ -133,6 +133,13 @@ pub struct ExplainPolicyRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub input: Option<Value>,
+    /// In a session with these labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 20)]
+    pub labels: Vec<String>,
+    /// At which moment, in RFC 3339; left out, now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 /// Why a call would run, ask or be refused.

@@ -6,7 +6,7 @@ use toolgate_core::contract::Audience;
 use toolgate_core::document::Area;
 use toolgate_core::id::{PrincipalId, PrincipalKind, ToolName};
 use toolgate_core::port::gate::{Ask, Decision, Verdict};
-use toolgate_core::{Actor, Effect, Egress};
+use toolgate_core::{Actor, Effect, Egress, Timestamp};
 
 use crate::snapshot::RegistryEntry;
 use crate::{App, AppError};
@@ -22,6 +22,10 @@ pub struct ExplainRequest {
     pub tool: ToolName,
     /// With which arguments, if that matters.
     pub input: Option<Value>,
+    /// In a session with these labels.
+    pub labels: Vec<String>,
+    /// At which moment; none means now.
+    pub at: Option<Timestamp>,
 }
 
 /// One gate's word.
@@ -84,7 +88,9 @@ impl App {
             self.snapshots.load(&actor.tenant).await?.ok_or(AppError::NotFound { what: "tool" })?;
         let entry = snapshot.registry().iter().find(|entry| entry.tool.contract.id == request.tool);
         let entry = entry.ok_or(AppError::NotFound { what: "tool" })?;
-        let steps = self.walk(&who, entry, request.input.as_ref());
+        let now = request.at.unwrap_or_else(|| self.now());
+        let ask = Ask { labels: &request.labels, now, ..self.ask(&who, &entry.tool) };
+        let steps = self.walk(&ask, entry, request.input.as_ref());
         let strictest = steps.iter().max_by_key(|step| strictness(step.verdict));
         let verdict = match strictest.map_or("deny", |step| step.verdict) {
             "pass" | "skip" => "allow",
@@ -106,10 +112,9 @@ impl App {
         })
     }
 
-    fn walk(&self, who: &Actor, entry: &RegistryEntry, input: Option<&Value>) -> Vec<ExplainStep> {
+    fn walk(&self, ask: &Ask<'_>, entry: &RegistryEntry, input: Option<&Value>) -> Vec<ExplainStep> {
         let parts = self.runner.parts();
-        let (tool, contract) = (&entry.tool, &entry.tool.contract);
-        let ask = self.ask(who, tool);
+        let (who, tool, contract) = (ask.actor, &entry.tool, &entry.tool.contract);
         let mut steps = Vec::new();
         let on = entry.enablement.is_on();
         steps.push(
@@ -133,7 +138,7 @@ impl App {
             if reached { "pass" } else { "hide" },
             if reached { "the credential reaches the tool" } else { "the key's scopes leave the tool out" },
         ));
-        let decision = parts.policy.decide(&ask);
+        let decision = parts.policy.decide(ask);
         steps.push(of_decision("policy", &decision));
         steps.push(match parts.authorizer.authorize(who, contract) {
             Ok(()) => step("access rules", "pass", "every access rule the tool needs is held"),
@@ -145,28 +150,28 @@ impl App {
                 Err(error) => steps.push(step("arguments", "deny", error.message).hint(error.hint)),
                 Ok(()) => {
                     steps.push(step("arguments", "pass", "they fit the tool's schema"));
-                    let read = parts.policy.decide_input(&ask, input, &decision);
+                    let read = parts.policy.decide_input(ask, input, &decision);
                     steps.push(of_decision("policy with arguments", &read));
                 }
             },
         }
-        steps.push(self.guards(&ask));
+        steps.push(guards(ask));
         steps
     }
+}
 
-    fn guards(&self, ask: &Ask<'_>) -> ExplainStep {
-        let contract = &ask.tool.contract;
-        let by_machine = ask.actor.principal.kind() != PrincipalKind::User;
-        if ask.tool.requires_approval {
-            return step("guards", "ask", "the tool always asks a person")
-                .rule("guard: the tool asks".to_owned());
-        }
-        if by_machine && (contract.effect == Effect::Destructive || contract.egress == Egress::Write) {
-            return step("guards", "ask", "such a call by an agent or service always asks a person")
-                .rule("guard: agents and services".to_owned());
-        }
-        step("guards", "pass", "no built-in guard asks for a person")
+fn guards(ask: &Ask<'_>) -> ExplainStep {
+    let contract = &ask.tool.contract;
+    let by_machine = ask.actor.principal.kind() != PrincipalKind::User;
+    if ask.tool.requires_approval {
+        return step("guards", "ask", "the tool always asks a person")
+            .rule("guard: the tool asks".to_owned());
     }
+    if by_machine && (contract.effect == Effect::Destructive || contract.egress == Egress::Write) {
+        return step("guards", "ask", "such a call by an agent or service always asks a person")
+            .rule("guard: agents and services".to_owned());
+    }
+    step("guards", "pass", "no built-in guard asks for a person")
 }
 
 fn of_decision(gate: &'static str, decision: &Decision) -> ExplainStep {

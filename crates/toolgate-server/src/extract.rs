@@ -41,6 +41,25 @@ impl FromRequestParts<ServerState> for Caller {
     }
 }
 
+/// What a request came with, for answers that go on: who it is can be asked again.
+#[derive(Debug)]
+pub(crate) struct Standing(Parts);
+
+impl FromRequestParts<ServerState> for Standing {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &ServerState) -> Result<Self, Self::Rejection> {
+        Ok(Self(parts.clone()))
+    }
+}
+
+impl Standing {
+    /// The caller as they stand now.
+    pub(crate) async fn caller(&mut self, state: &ServerState) -> Result<Caller, ApiError> {
+        Caller::from_request_parts(&mut self.0, state).await
+    }
+}
+
 /// The `{id}` of an address, as text.
 #[derive(Debug)]
 pub(crate) struct PathId(pub(crate) String);

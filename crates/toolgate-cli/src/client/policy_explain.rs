@@ -38,6 +38,12 @@ pub(crate) struct ExplainArgs {
     /// The input, if that matters: as JSON, @FILE, or - for standard input.
     #[arg(long, value_name = "JSON")]
     input: Option<String>,
+    /// A label of the session it would be in. May be given several times.
+    #[arg(long = "label", value_name = "LABEL")]
+    labels: Vec<String>,
+    /// When it would be, as 2026-01-31T12:00:00Z; left out, now.
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
 }
 
 pub(super) async fn explain(args: ExplainArgs, global: &Global) -> Result<ExitCode, Stop> {
@@ -48,6 +54,8 @@ pub(super) async fn explain(args: ExplainArgs, global: &Global) -> Result<ExitCo
         subject: args.subject.map(|subject| subject.to_string()),
         tool: args.tool.to_string(),
         input,
+        labels: args.labels,
+        at: args.at,
     };
     let answer = gate.post(gate.url(&["api", "v1", "policy", "explain"], &[]), &body, PATIENCE).await?;
     let explanation: ExplanationView = answer.read()?;

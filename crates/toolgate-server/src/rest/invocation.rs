@@ -203,7 +203,7 @@ fn reason(body: ReasonRequest) -> Result<Option<String>, ApiError> {
     Ok(reason)
 }
 
-fn moment(text: &str, field: &str) -> Result<Timestamp, ApiError> {
+pub(crate) fn moment(text: &str, field: &str) -> Result<Timestamp, ApiError> {
     text.parse::<jiff::Timestamp>()
         .map(|at| Timestamp::from_micros(at.as_microsecond()))
         .map_err(|_| bad(format!("`{field}` must be a moment such as 2026-01-31T12:00:00Z")))

@@ -15,6 +15,7 @@ use toolgate_core::port::store::InvocationFilter;
 use toolgate_policy::cedar::PolicyProblem;
 use utoipa::IntoParams;
 
+use super::invocation::moment;
 use super::tool::{bad, limit, parse_id, query};
 use crate::ServerState;
 use crate::error::ApiError;
@@ -168,8 +169,19 @@ pub(crate) async fn explain_policy(
     asked: Result<Query<ExplainQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<ExplanationView>, ApiError> {
     let ExplainQuery { principal, subject, tool } = query(asked)?;
-    explain_call(state, caller, JsonBody(ExplainPolicyRequest { principal, subject, tool, input: None }))
-        .await
+    explain_call(
+        state,
+        caller,
+        JsonBody(ExplainPolicyRequest {
+            principal,
+            subject,
+            tool,
+            input: None,
+            labels: Vec::new(),
+            at: None,
+        }),
+    )
+    .await
 }
 
 /// Explains whether a call would run, ask or be refused, with every gate and the rule that decided there.
@@ -185,7 +197,12 @@ pub(crate) async fn explain_call(
         subject: body.subject.map(|id| parse_id(&id, "subject")).transpose()?,
         tool: super::tool::tool_name(&body.tool)?,
         input: body.input,
+        labels: body.labels,
+        at: body.at.map(|at| moment(&at, "at")).transpose()?,
     };
+    if request.labels.len() > 20 {
+        return Err(bad("`labels` may have at most 20 entries"));
+    }
     Ok(Json(explanation(state.app.explain(&actor, request).await?)))
 }
 

@@ -4,8 +4,7 @@ use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::{FromRequestParts, State};
-use axum::http::request::Parts;
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -19,7 +18,7 @@ use toolgate_core::id::SessionId;
 use super::tool::bad;
 use crate::ServerState;
 use crate::error::ApiError;
-use crate::extract::{Caller, OptionalJson, PathId};
+use crate::extract::{Caller, OptionalJson, PathId, Standing};
 
 /// How late an event from another node may be seen.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -82,37 +81,23 @@ pub(crate) async fn session_events(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))).into_response())
 }
 
-/// What a request came with, to ask again who it is.
-#[derive(Debug)]
-pub(crate) struct Standing(Parts);
-
-impl FromRequestParts<ServerState> for Standing {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &ServerState) -> Result<Self, Infallible> {
-        Ok(Self(parts.clone()))
-    }
-}
-
-impl Standing {
-    /// Why this session may be read no more; none when it may. An error says that it can't be told now.
-    async fn lost(
-        &mut self,
-        state: &ServerState,
-        session: SessionId,
-    ) -> Result<Option<&'static str>, ApiError> {
-        let refused = match Caller::from_request_parts(&mut self.0, state).await {
-            Ok(Caller(actor)) => match state.app.read_session(&actor, session).await {
-                Ok(_) => return Ok(None),
-                Err(cause) => ApiError::from(cause),
-            },
-            Err(refused) => refused,
-        };
-        match refused.status() {
-            StatusCode::NOT_FOUND => Ok(Some("not_found")),
-            StatusCode::UNAUTHORIZED => Ok(Some("unauthenticated")),
-            _ => Err(refused),
-        }
+/// Why this session may be read no more; none when it may. An error says that it can't be told now.
+async fn lost(
+    standing: &mut Standing,
+    state: &ServerState,
+    session: SessionId,
+) -> Result<Option<&'static str>, ApiError> {
+    let refused = match standing.caller(state).await {
+        Ok(Caller(actor)) => match state.app.read_session(&actor, session).await {
+            Ok(_) => return Ok(None),
+            Err(cause) => ApiError::from(cause),
+        },
+        Err(refused) => refused,
+    };
+    match refused.status() {
+        StatusCode::NOT_FOUND => Ok(Some("not_found")),
+        StatusCode::UNAUTHORIZED => Ok(Some("unauthenticated")),
+        _ => Err(refused),
     }
 }
 
@@ -140,7 +125,7 @@ fn follow(
         loop {
             let standing = tail.standing.as_mut()?;
             if tail.asked.elapsed() >= ASK_AGAIN {
-                match standing.lost(&tail.state, tail.session).await {
+                match lost(standing, &tail.state, tail.session).await {
                     Ok(None) => tail.asked = Instant::now(),
                     Ok(Some(reason)) => {
                         tail.standing = None;

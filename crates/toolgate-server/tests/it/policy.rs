@@ -296,6 +296,33 @@ async fn an_explanation_says_what_a_call_then_does() {
 }
 
 #[tokio::test]
+async fn an_explanation_takes_labels_and_time() {
+    let gate = TestGate::start().await;
+    save(
+        &gate,
+        &beside_the_default(
+            r#"@id("not at night")
+               forbid (principal, action == Toolgate::Action::"call", resource) when { context.hour < 6 };
+               @id("not when untrusted")
+               forbid (principal, action == Toolgate::Action::"call", resource)
+               when { context.labels.contains("untrusted") };"#,
+        ),
+    )
+    .await;
+    let explain = |labels: Value, at: &'static str| {
+        let gate = &gate;
+        async move {
+            let body = json!({ "tool": "core__get_current_time", "labels": labels, "at": at });
+            gate.post("/api/v1/policy/explain", body).await.1
+        }
+    };
+    assert_eq!(explain(json!([]), "2026-11-15T12:00:00Z").await["verdict"], "allow");
+    assert_eq!(explain(json!([]), "2026-11-15T03:00:00Z").await["rule"], "not at night");
+    assert_eq!(explain(json!(["untrusted"]), "2026-11-15T12:00:00Z").await["rule"], "not when untrusted");
+    assert_eq!(code(&explain(json!([]), "noon").await), "bad_request");
+}
+
+#[tokio::test]
 async fn a_draft_is_tried_on_recorded_calls_and_changes_nothing() {
     let gate = TestGate::start().await;
     for _ in 0..3 {
