@@ -61,6 +61,9 @@ pub struct CallView {
     /// Where the result is to be reported, once: only for a call that was handed on, and only in its first answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback_url: Option<String>,
+    /// Where a person answers, once: only for a question put to a person, and only in its first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_url: Option<String>,
     /// Where the time went.
     pub timing: TimingView,
 }
@@ -93,6 +96,7 @@ impl CallView {
             repeated: result.repeated,
             edited_input: result.edited_input,
             callback_url: None,
+            share_url: None,
             timing: TimingView {
                 gate_us: micros(total.saturating_sub(result.tool_time)),
                 tool_us: micros(result.tool_time),

@@ -3,6 +3,7 @@
 mod approval;
 mod assignment;
 mod error;
+mod input_request;
 mod invocation;
 mod key;
 mod kill;
@@ -25,6 +26,7 @@ pub use approval::{
 };
 pub use assignment::{AssignmentListView, AssignmentView, PutAssignmentRequest};
 pub use error::{DoorCode, ErrorBody, ErrorView};
+pub use input_request::{AnswerInputRequest, InputRequestView};
 pub use invocation::{
     AuditReportView, BrokenRecordView, CallView, CreateSessionRequest, EventView, InvocationListView,
     InvocationView, InvokeRequest, MeView, ReasonRequest, RejectRequest, SessionView, SettleRequest,

@@ -1,5 +1,6 @@
 //! Results of calls that were handed on: reported by call id, or once by a callback address.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,6 +9,7 @@ use toolgate_core::principal::OneTimeToken;
 use toolgate_core::runner::{Report, Reported};
 use toolgate_core::{Actor, Invocation, JsonText, Status};
 
+use crate::attempts::address_bucket;
 use crate::secret::Secret;
 use crate::{App, AppError, hash_key};
 
@@ -71,7 +73,10 @@ impl App {
         id: InvocationId,
     ) -> Result<Option<String>, AppError> {
         let found = self.store().get(tenant, id).await?;
-        let Some(row) = found.filter(|row| row.status == Status::Waiting) else { return Ok(None) };
+        let Some(row) = found.filter(|row| self.takes_results(row).is_ok()) else { return Ok(None) };
+        if row.status != Status::Waiting {
+            return Ok(None);
+        }
         let secret = Secret::generate()?;
         let token = OneTimeToken {
             hash: hash_key(secret.reveal()),
@@ -90,12 +95,19 @@ impl App {
     ///
     /// # Errors
     /// The same for an address that never was, was used or has run out; what is wrong with the result.
-    pub async fn report_by_callback(&self, secret: &str, report: Report) -> Result<Reported, AppError> {
+    pub async fn report_by_callback(
+        &self,
+        secret: &str,
+        report: Report,
+        peer: IpAddr,
+    ) -> Result<Reported, AppError> {
         check(&report)?;
-        let hash = hash_key(secret);
+        let (hash, bucket) = (hash_key(secret), address_bucket(peer));
+        self.entrance.addresses.take(&bucket)?;
         let Some(token) = self.store().take_token(&hash, PURPOSE, self.now()).await? else {
             return Err(AppError::TokenInvalid);
         };
+        self.entrance.addresses.give_back(&bucket);
         let call = serde_json::from_str::<serde_json::Value>(token.data.as_str()).unwrap_or_default();
         let id: Option<InvocationId> = call["call"].as_str().and_then(|id| id.parse().ok());
         let (Some(id), Some(by)) = (id, token.principal.clone()) else { return Err(AppError::TokenInvalid) };

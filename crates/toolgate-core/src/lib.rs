@@ -16,6 +16,7 @@ pub mod event;
 pub mod failpoint;
 pub mod grant;
 pub mod id;
+pub mod input_request;
 pub mod invocation;
 pub mod json;
 pub mod kill;

@@ -48,7 +48,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toolgate_core::contract::{
-    ApprovalMode, Audience, Binding, Limits, OutputSection, Redaction, SectionKind, ToolContract,
+    Alias, ApprovalMode, Audience, Binding, Limits, OutputSection, Redaction, SectionKind, ToolContract,
 };
 use toolgate_core::id::BadId;
 use toolgate_core::port::executor::Executor;
@@ -102,6 +102,7 @@ pub struct Promise {
     audience: Audience,
     tenants: Vec<String>,
     opt_in: bool,
+    aliases: Vec<(&'static str, &'static str)>,
     approval: ApprovalMode,
     limits: Limits,
     sections: Vec<OutputSection>,
@@ -142,6 +143,7 @@ impl Promise {
             audience: Audience::External,
             tenants: Vec::new(),
             opt_in: false,
+            aliases: Vec::new(),
             approval: ApprovalMode::Auto,
             limits: Limits::default(),
             sections: Vec::new(),
@@ -202,6 +204,13 @@ impl Promise {
     #[must_use]
     pub fn tenants(mut self, slugs: &[&str]) -> Self {
         self.tenants = slugs.iter().map(|&slug| slug.to_owned()).collect();
+        self
+    }
+
+    /// An old id that works until that day, `YYYY-MM-DD`.
+    #[must_use]
+    pub fn alias(mut self, id: &'static str, remove_by: &'static str) -> Self {
+        self.aliases.push((id, remove_by));
         self
     }
 
@@ -304,7 +313,11 @@ impl NativeTool {
             aggregate: None,
             form: None,
             output: promise.sections,
-            aliases: Vec::new(),
+            aliases: promise
+                .aliases
+                .iter()
+                .filter_map(|(id, day)| Some(Alias { id: id.parse().ok()?, remove_by: (*day).to_owned() }))
+                .collect(),
             execution: Binding::Native { plugin: promise.id.split("__").next().unwrap_or("core").to_owned() },
         });
         Self {

@@ -15,6 +15,8 @@ mod governance;
 mod guarding;
 #[path = "it/handed_on.rs"]
 mod handed_on;
+#[path = "it/input_request.rs"]
+mod input_request;
 #[path = "it/losing.rs"]
 mod losing;
 #[path = "it/oidc.rs"]

@@ -116,6 +116,15 @@ impl SignInStore for PostgresStore {
         token::void(self, tenant.as_str(), principal.as_str(), purpose).await
     }
 
+    async fn read_token(
+        &self,
+        hash: &[u8; 32],
+        purpose: &str,
+        now: Timestamp,
+    ) -> Result<Option<OneTimeToken>, StoreError> {
+        token::read(self, hash, purpose, now).await
+    }
+
     async fn forget_sign_ins(&self, now: Timestamp) -> Result<(), StoreError> {
         self.query("DELETE FROM sign_ins WHERE expires_at <= $1", &[&now.as_micros()]).await.map(drop)
     }

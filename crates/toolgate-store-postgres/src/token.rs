@@ -56,6 +56,19 @@ pub(crate) async fn take(
     row::first(taken.as_ref(), token)
 }
 
+/// A look that leaves it where it is.
+pub(crate) async fn read(
+    store: &PostgresStore,
+    hash: &[u8; 32],
+    purpose: &str,
+    now: Timestamp,
+) -> Result<Option<OneTimeToken>, StoreError> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM one_time_tokens WHERE hash = $1 AND purpose = $2 AND expires_at > $3");
+    let found = store.query_first(&sql, &[&hash.as_slice(), &purpose, &now.as_micros()]).await?;
+    row::first(found.as_ref(), token)
+}
+
 pub(crate) async fn void(
     store: &PostgresStore,
     tenant: &str,

@@ -146,6 +146,16 @@ impl SignInStore for SqliteStore {
             .await
     }
 
+    async fn read_token(
+        &self,
+        hash: &[u8; 32],
+        purpose: &str,
+        now: Timestamp,
+    ) -> Result<Option<OneTimeToken>, StoreError> {
+        let (hash, purpose) = (*hash, purpose.to_owned());
+        self.database.read(move |connection| token::read(connection, &hash, &purpose, now)).await
+    }
+
     async fn forget_sign_ins(&self, now: Timestamp) -> Result<(), StoreError> {
         self.database
             .write(Commit::Other, move |connection| {

@@ -37,6 +37,18 @@ pub(crate) fn take(
     Ok(row::all(connection, sql, &[hash, &purpose, &now.as_micros()], token)?.pop())
 }
 
+/// A look that leaves it where it is.
+pub(crate) fn read(
+    connection: &Connection,
+    hash: &[u8; 32],
+    purpose: &str,
+    now: Timestamp,
+) -> Result<Option<OneTimeToken>, Fault> {
+    let sql = "SELECT hash, purpose, tenant_id, principal, data, expires_at FROM one_time_tokens
+               WHERE hash = ?1 AND purpose = ?2 AND expires_at > ?3";
+    row::first(connection, sql, &[hash, &purpose, &now.as_micros()], token)
+}
+
 pub(crate) fn void(
     connection: &Connection,
     tenant: &str,

@@ -227,6 +227,9 @@ impl SignInStore for Forgetful {
     async fn void_tokens(&self, _: &TenantId, _: &PrincipalId, _: &str) -> Answer<()> {
         Ok(())
     }
+    async fn read_token(&self, _: &[u8; 32], _: &str, _: Timestamp) -> Answer<Option<OneTimeToken>> {
+        Ok(None)
+    }
     async fn forget_sign_ins(&self, _: Timestamp) -> Answer<()> {
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! Approvals: what waits, previews, decisions, quorum, standing grants, the walk at a terminal.
 
 use serde_json::Value;
+use tokio::runtime::Runtime;
+use toolgate_testkit::CountingReceiver;
 
 use crate::gate::{Gate, finish, serve, toolgate};
 use crate::governance::{Walk, file, json, run_guide};
@@ -12,6 +14,8 @@ const DESTROY: &str = "fixture__destroy";
 /// A gate with an agent that has to ask, and two people who may decide.
 struct House {
     gate: Gate,
+    receiver: CountingReceiver,
+    _runtime: Runtime,
     ada: String,
     bob: String,
     helper: String,
@@ -19,7 +23,9 @@ struct House {
 
 impl House {
     fn new() -> Self {
-        let gate = serve(&[], &[]);
+        let runtime = Runtime::new().unwrap();
+        let receiver = runtime.block_on(CountingReceiver::start());
+        let gate = serve(&["--fixture-receiver", &receiver.url()], &[]);
         for name in ["ada", "bob"] {
             gate.ok(&["user", "create", name, "--role", "approver"]);
         }
@@ -29,7 +35,7 @@ impl House {
         }
         let key = |principal: &str| gate.ok(&["key", "create", "--principal", principal, "--label", "test"]);
         let (ada, bob, helper) = (key("user:ada"), key("user:bob"), key("agent:helper"));
-        Self { gate, ada, bob, helper }
+        Self { gate, receiver, _runtime: runtime, ada, bob, helper }
     }
 
     /// Makes the agent ask for a transfer.
@@ -262,10 +268,10 @@ fn what_destroys_is_confirmed_by_name() {
     walk.with_key(&house.ada);
     walk.ends(2, &["approval", "approve", &call, "--yes"]);
     walk.ends(1, &["approval", "approve", &call, "--confirm", "fixture__destory"]);
-    // Without a receiver there is nothing to destroy, but it was let run.
-    walk.ends(1, &["approval", "approve", &call, "--confirm", DESTROY]);
+    assert!(house.receiver.counts().is_empty());
+    walk.ok(&["approval", "approve", &call, "--confirm", DESTROY]);
     walk.check("approval_destructive");
-    assert_eq!(house.call(&call)["approval"], "approved");
+    assert_eq!(house.receiver.counts()["x"], 1);
 }
 
 #[test]
@@ -343,7 +349,7 @@ fn a_person_goes_through_what_waits() {
     assert_eq!(house.call(&calls[1])["output"]["amount"], 20);
     assert_eq!(house.call(&calls[2])["reason"], "too much");
     assert_eq!(house.call(&calls[3])["review"]["remarks"][0]["text"], "why four?");
-    assert_eq!(house.call(&gone)["approval"], "approved");
+    assert_eq!((status(&gone), house.receiver.counts()["x"]), ("completed".into(), 1));
 }
 
 #[test]

@@ -373,6 +373,14 @@ pub trait SignInStore: Send + Sync {
         purpose: &str,
     ) -> Result<(), StoreError>;
 
+    /// Looks at a secret without using it, within its time and for its purpose.
+    async fn read_token(
+        &self,
+        hash: &[u8; 32],
+        purpose: &str,
+        now: Timestamp,
+    ) -> Result<Option<OneTimeToken>, StoreError>;
+
     /// Forgets sign-ins whose time is over at `now`.
     async fn forget_sign_ins(&self, now: Timestamp) -> Result<(), StoreError>;
 }

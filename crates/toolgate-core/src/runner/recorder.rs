@@ -176,7 +176,7 @@ impl Recorder {
             let new = NewCall::open_at(opened, &steps, session).map_err(illegal)?;
             match self.begin(&mut state, new).await? {
                 // An earlier `tool.started` got through and only its answer was lost: the outcome is still to come.
-                Recorded::Written(row) if !row.status.is_settled() => state.row = Some(row),
+                Recorded::Written(row) if row.status == Status::Running => state.row = Some(row),
                 other => return Ok(other),
             }
         }

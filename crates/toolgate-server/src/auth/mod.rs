@@ -3,6 +3,7 @@
 
 mod cookie;
 mod csrf;
+mod embed;
 mod form;
 mod invite;
 mod oidc;
@@ -43,6 +44,7 @@ pub(crate) fn routes() -> Router<ServerState> {
         .route("/sign-out", axum::routing::post(form::sign_out))
         .route("/set-up", get(form::set_up_page).post(form::set_up))
         .route("/invite", get(form::invite_page).post(form::accept_invite))
+        .route("/embed/v/{token}", get(embed::show).post(embed::submit))
         .route("/auth/style.css", get(page::style))
         .route("/auth/oidc/{name}/start", get(oidc::start))
         .route("/auth/oidc/{name}/callback", get(oidc::callback))

@@ -15,8 +15,17 @@ pub(super) async fn style() -> impl IntoResponse {
     (headers, include_str!("style.css"))
 }
 
+/// The same with pictures that are part of the page itself.
+pub(super) const POLICY_WITH_PICTURES: &str = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; \
+     frame-ancestors 'none'; base-uri 'none'";
+
 /// A whole page around its main part, which is HTML already.
 pub(super) fn page(status: StatusCode, title: &str, main: &str) -> Response {
+    page_with(status, title, main, POLICY)
+}
+
+/// The same under another policy.
+pub(super) fn page_with(status: StatusCode, title: &str, main: &str, policy: &'static str) -> Response {
     let title = escape(title);
     let text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -25,7 +34,7 @@ pub(super) fn page(status: StatusCode, title: &str, main: &str) -> Response {
          <body>\n<main>\n<h1>{title}</h1>\n{main}</main>\n</body>\n</html>\n"
     );
     let headers = [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CONTENT_SECURITY_POLICY, policy),
         // A link's secret stands in the address: at most the host goes along. (With `no-referrer`, browsers would send
         // forms with `Origin: null`, which the door refuses.)
         (header::REFERRER_POLICY, "strict-origin"),

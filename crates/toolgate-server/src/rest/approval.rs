@@ -24,7 +24,7 @@ use super::invocation::invocation_id;
 use super::tool::{bad, limit, parse_id, query};
 use crate::ServerState;
 use crate::error::ApiError;
-use crate::extract::{Caller, JsonBody, PathId};
+use crate::extract::{Caller, JsonBody, PathId, Standing};
 
 /// How late a change made on another node may be seen by the live count.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
@@ -145,18 +145,21 @@ pub(crate) async fn read_inbox(
         (status = "default", body = ErrorBody)))]
 pub(crate) async fn inbox_events(
     State(state): State<ServerState>,
-    Caller(actor): Caller,
+    mut standing: Standing,
 ) -> Result<Response, ApiError> {
+    let Caller(actor) = standing.caller(&state).await?;
     // Asked once here, so that a refusal is an error and not a broken stream.
     let first = state.app.inbox(&actor, Inbox::All).await?.len();
-    let watch = Watch { news: state.app.runner().watch(), state, actor, told: None, next: Some(first) };
+    let watch = Watch { news: state.app.runner().watch(), state, standing, told: None, next: Some(first) };
     let counts = stream::unfold(watch, |mut watch| async move {
         loop {
             let count = match watch.next.take() {
                 Some(count) => count,
                 None => {
                     watch.rest().await?;
-                    watch.state.app.inbox(&watch.actor, Inbox::All).await.ok()?.len()
+                    // Whoever may no longer come in hears no more.
+                    let Caller(actor) = watch.standing.caller(&watch.state).await.ok()?;
+                    watch.state.app.inbox(&actor, Inbox::All).await.ok()?.len()
                 }
             };
             if watch.told != Some(count) {
@@ -171,7 +174,7 @@ pub(crate) async fn inbox_events(
 
 struct Watch {
     state: ServerState,
-    actor: toolgate_core::Actor,
+    standing: Standing,
     news: tokio::sync::broadcast::Receiver<toolgate_core::id::SessionId>,
     told: Option<usize>,
     next: Option<usize>,

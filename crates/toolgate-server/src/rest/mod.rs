@@ -5,6 +5,7 @@ mod approval_rule;
 mod assignment;
 mod audit;
 mod document;
+mod input_request;
 mod invocation;
 mod key;
 mod kill;
@@ -56,6 +57,7 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(invocation::approve_invocation))
         .routes(routes!(invocation::reject_invocation))
         .routes(routes!(invocation::settle_invocation))
+        .routes(routes!(input_request::read_input_request, input_request::answer_input_request))
         .routes(routes!(report::report_result))
         .routes(routes!(report::report_by_callback))
         .routes(routes!(approval::edit_invocation))

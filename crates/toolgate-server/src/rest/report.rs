@@ -9,6 +9,7 @@ use toolgate_core::runner::{Report, Reported};
 use super::invocation::invocation_id;
 use super::tool::bad;
 use crate::ServerState;
+use crate::auth::Peer;
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, PathId};
 
@@ -37,13 +38,14 @@ pub(crate) async fn report_result(
     responses((status = 200, body = ToolResultView), (status = "default", body = ErrorBody)))]
 pub(crate) async fn report_by_callback(
     State(state): State<ServerState>,
+    Peer(peer): Peer,
     PathId(token): PathId,
     JsonBody(body): JsonBody<ToolResultRequest>,
 ) -> Result<Json<ToolResultView>, ApiError> {
     if body.call_id.is_some() {
         return Err(bad("`callId` is known here; leave it out"));
     }
-    let mut shown = view(state.app.report_by_callback(&token, report(body)?).await?);
+    let mut shown = view(state.app.report_by_callback(&token, report(body)?, peer).await?);
     // Whoever has the address reports; they are not shown what was asked.
     shown.invocation.input = toolgate_core::JsonText::from_value(&serde_json::Value::Null);
     shown.invocation.review = None;

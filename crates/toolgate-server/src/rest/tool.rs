@@ -13,6 +13,7 @@ use toolgate_core::{CallResult, ErrorCode, Status};
 use utoipa::IntoParams;
 
 use crate::ServerState;
+use crate::auth::base_url;
 use crate::door::Outside;
 use crate::error::{ApiError, call_response};
 use crate::extract::{Caller, JsonBody, PathId};
@@ -106,21 +107,32 @@ pub(crate) async fn invoke_tool(
         wait: wait_of(&query(wait)?, DEFAULT_WAIT)?,
     };
     let result = state.app.invoke_tool(&actor, request).await?;
-    let callback = match (result.status, result.repeated) {
-        (Status::Waiting, false) => state.app.callback_for(&actor.tenant, result.call_id).await?,
-        _ => None,
+    let links = match (result.status, result.repeated) {
+        (Status::Waiting, false) => Links {
+            base: base_url(&state.settings, &headers),
+            callback: state.app.callback_for(&actor.tenant, result.call_id).await?,
+            share: state.app.share_input_request(&actor.tenant, result.call_id).await?,
+        },
+        _ => Links::default(),
     };
-    let base = state.settings.public_url.clone().unwrap_or_default();
-    let callback = callback.map(|token| format!("{base}/api/v1/callbacks/{token}"));
-    Ok(show(result, began.elapsed(), callback))
+    Ok(show(result, began.elapsed(), links))
 }
 
 /// A call's result as a response that says how long the gate took.
 pub(crate) fn show_call(result: CallResult, total: Duration) -> Response {
-    show(result, total, None)
+    show(result, total, Links::default())
 }
 
-fn show(result: CallResult, total: Duration, callback_url: Option<String>) -> Response {
+/// Where the answer to a waiting call goes: shown once, with the call's first answer.
+#[derive(Debug, Default)]
+struct Links {
+    base: String,
+    callback: Option<String>,
+    share: Option<String>,
+}
+
+fn show(result: CallResult, total: Duration, links: Links) -> Response {
+    let Links { base, callback, share } = links;
     let error = result.error.as_ref().map(|error| {
         let seconds = error.details.as_ref().and_then(|details| details.get("retry_after_seconds")?.as_f64());
         (error.code, seconds)
@@ -129,7 +141,11 @@ fn show(result: CallResult, total: Duration, callback_url: Option<String>) -> Re
     let error = error
         .or_else(|| (result.status == toolgate_core::Status::InDoubt).then_some((ErrorCode::InDoubt, None)));
     let outside = Outside(result.tool_time);
-    let view = CallView { callback_url, ..CallView::new(result, total) };
+    let view = CallView {
+        callback_url: callback.map(|token| format!("{base}/api/v1/callbacks/{token}")),
+        share_url: share.map(|token| format!("{base}/embed/v/{token}")),
+        ..CallView::new(result, total)
+    };
     let mut response = call_response(view, error);
     response.extensions_mut().insert(outside);
     response

@@ -34,6 +34,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
         r#"{"callId":"{call}","result":{}}"#,
     ),
     ("POST", "/api/v1/callbacks/{token}", "/api/v1/callbacks/0123456789abcdef", r#"{"result":{}}"#),
+    ("GET", "/api/v1/input-requests/{token}", "/api/v1/input-requests/0123456789abcdef", ""),
+    ("POST", "/api/v1/input-requests/{token}", "/api/v1/input-requests/0123456789abcdef", r#"{"answer":{}}"#),
     ("GET", "/api/v1/inbox", "/api/v1/inbox", ""),
     ("GET", "/api/v1/inbox/events", "/api/v1/inbox/events", ""),
     ("GET", "/api/v1/grants", "/api/v1/grants", ""),

@@ -274,6 +274,14 @@ impl SignInStore for Losing {
     async fn void_tokens(&self, tenant: &TenantId, principal: &PrincipalId, purpose: &str) -> Answer<()> {
         self.store.void_tokens(tenant, principal, purpose).await
     }
+    async fn read_token(
+        &self,
+        hash: &[u8; 32],
+        purpose: &str,
+        now: Timestamp,
+    ) -> Answer<Option<OneTimeToken>> {
+        self.store.read_token(hash, purpose, now).await
+    }
     async fn forget_sign_ins(&self, now: Timestamp) -> Answer<()> {
         self.store.forget_sign_ins(now).await
     }

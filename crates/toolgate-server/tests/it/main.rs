@@ -9,6 +9,7 @@ mod governance;
 mod guarding;
 mod handed_on;
 mod hostile;
+mod input_request;
 mod losing;
 mod oidc;
 mod pipeline;
