@@ -8,8 +8,10 @@ pub mod cedar;
 mod gate;
 mod limit;
 mod meter;
+mod review;
 
 pub use access::{AccessAuthorizer, GrantedConnections};
-pub use gate::{Alarm, BoundGrant, BoundProfile, TenantGate, TenantRules};
+pub use gate::{Alarm, BoundProfile, TenantGate, TenantRules};
 pub use limit::{Concern, concerns, rate_used, strictest, take_places, within_budgets};
 pub use meter::{Knocks, Meters, Place, Spending};
+pub use review::BoundGrant;

@@ -127,7 +127,7 @@ pub(crate) struct EditArgs {
 pub(super) async fn run(command: ApprovalCommand, global: &Global) -> Result<ExitCode, Stop> {
     match command {
         ApprovalCommand::List { which } => list(which, global).await,
-        ApprovalCommand::Show { id } => show_call(&id, global).await,
+        ApprovalCommand::Show { id } => show_call(&Gate::of(global)?, &id, global).await,
         ApprovalCommand::Approve(args) => decide::approve(*args, global).await,
         ApprovalCommand::Reject(args) => decide::reject(args, global).await,
         ApprovalCommand::Edit(args) => edit(args, global).await,
@@ -197,13 +197,8 @@ fn row(call: &InvocationView) -> Vec<String> {
     ]
 }
 
-async fn show_call(id: &str, global: &Global) -> Result<ExitCode, Stop> {
-    let gate = Gate::of(global)?;
+async fn show_call(gate: &Gate, id: &str, global: &Global) -> Result<ExitCode, Stop> {
     let answer = gate.get(gate.url(&["api", "v1", "invocations", id], &[])).await?;
-    show_answer(&answer, global)
-}
-
-fn show_answer(answer: &Answer, global: &Global) -> Result<ExitCode, Stop> {
     if global.json {
         show::json_text(&answer.text);
         return Ok(ExitCode::SUCCESS);
@@ -236,7 +231,8 @@ async fn edit(args: EditArgs, global: &Global) -> Result<ExitCode, Stop> {
         }
     };
     let digest = args.seen.digest(&call);
-    show_answer(&send_edit(&gate, &call.id, EditRequest { input, digest }).await?, global)
+    send_edit(&gate, &call.id, EditRequest { input, digest }).await?;
+    show_call(&gate, &call.id, global).await
 }
 
 /// The input that would run, as a person leaves it in their editor.

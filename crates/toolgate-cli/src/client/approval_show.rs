@@ -164,7 +164,7 @@ mod tests {
             ],
             "count": 1, "reversible": false,
         })));
-        let expected = "renames  one\nFIELD  BEFORE       AFTER\nname   a b      →  c\n\
+        let expected = "renames  one\nFIELD  BEFORE      AFTER\nname   a b      →  c\n\
                         old    {\"x\":1}  →  -\ntouches 1, can't be undone";
         assert_eq!(shown.unwrap(), expected);
     }

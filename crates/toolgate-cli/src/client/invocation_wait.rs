@@ -73,6 +73,14 @@ async fn show_outcome(gate: &Gate, answer: &Answer, call: &InvocationView, globa
         show::json_text(&answer.text);
     }
     let id = show::plain(&call.id);
+    if let Some(reason) = &call.reason {
+        let by = call.decided_by.as_deref().unwrap_or("someone");
+        global.talk(format_args!("{} said: {}", show::plain(by), show::plain(reason)));
+    }
+    if let Some(changed) = call.review.as_ref().and_then(|review| review.input.as_ref()) {
+        let changed = show::shortened(&changed.to_string(), 400);
+        global.talk(format_args!("a person changed the input to {changed}"));
+    }
     if let Some(error) = &call.error {
         global.talk(format_args!("{id} {}", show::plain(&call.status)));
         print_error(error);

@@ -156,6 +156,7 @@ pub(super) fn event_note(event: &EventView) -> String {
     let mut notes = Vec::new();
     notes.extend(text("/call/tool"));
     notes.extend(text("/reason"));
+    notes.extend(data.get("step").and_then(step_note));
     if let (Some(code), Some(message)) = (text("/error/code"), text("/error/message")) {
         notes.push(format!("{code}: {message}"));
     }
@@ -164,4 +165,18 @@ pub(super) fn event_note(event: &EventView) -> String {
     }
     notes.extend(data.get("chunk").or_else(|| data.get("output")).map(Value::to_string));
     show::shortened(&notes.join("; "), 120)
+}
+
+/// A step of a review: a word, or a word with what was said or who was named.
+fn step_note(step: &Value) -> Option<String> {
+    if let Some(word) = step.as_str() {
+        return Some(word.to_owned());
+    }
+    let (word, more) = step.as_object()?.iter().next()?;
+    let more = ["text", "to", "input"].into_iter().find_map(|name| more.get(name));
+    Some(match more {
+        Some(Value::String(text)) => format!("{word}: {text}"),
+        Some(value) => format!("{word}: {value}"),
+        None => word.clone(),
+    })
 }

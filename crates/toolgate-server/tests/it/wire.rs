@@ -13,12 +13,15 @@ fn steady(value: Value) -> Value {
                 .into_iter()
                 .map(|(key, value)| {
                     let steady_value = match key.as_str() {
-                        "call_id" | "id" | "key_id" | "key" | "session_id" | "worker" | "session" | "first_call_id"
+                        "call_id" | "id" | "key_id" | "key" | "session_id" | "worker" | "session"
+                        | "first_call_id"
                             if value.as_str().is_some_and(|text| text.len() == 36) =>
                         {
                             json!(format!("[{}]", value.as_str().unwrap().split('_').next().unwrap()))
                         }
-                        "at" | "deadline" | "created_at" | "started_at" | "completed_at" | "at_micros" => json!("[time]"),
+                        "at" | "deadline" | "created_at" | "started_at" | "completed_at" | "at_micros" => {
+                            json!("[time]")
+                        }
                         "hash" | "prev_hash" => json!("[hash]"),
                         "gate_us" | "tool_us" => json!("[µs]"),
                         "tool_version" | "version" | "request_digest" | "digest" => json!("[digest]"),
