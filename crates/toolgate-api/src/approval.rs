@@ -161,6 +161,7 @@ pub struct ApprovalRuleListView {
 /// What an approval rule says. Of all rules that concern a call, the most people, the named roles and the shortest times
 /// hold.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct PutApprovalRuleRequest {
     /// What it is for.
     #[serde(default)]

@@ -77,8 +77,13 @@ impl App {
                 Err(StoreError::Conflict) => invocation = self.waiting(actor, id).await?,
                 Err(other) => return Err(other.into()),
                 Ok(row) => {
-                    if let Some(remember) = &decision.remember {
-                        self.give_grant(actor, &row, remember).await?;
+                    // A grant is given with the word that lets the call run, not with one of several before it.
+                    if let Some(remember) = &decision.remember
+                        && row.approval == Approval::Approved
+                        && let Err(cause) = self.give_grant(actor, &row, remember).await
+                    {
+                        // The call is approved and runs; the next one asks again.
+                        tracing::warn!(call = %row.id(), error = %cause, "a standing grant could not be kept");
                     }
                     return self.begin_approved(actor, row, decision.wait).await;
                 }

@@ -183,7 +183,8 @@ impl Runner {
 
         // 7: a person decides first.
         if let Some(reason) = admitted.needs_person(&call.actor) {
-            return match self.grant_for(&call, &labels, &admitted) {
+            let grant = self.grant_for(&call, &labels, &admitted).await.map_err(RunError::Store)?;
+            return match grant {
                 Some(grant) => self.run_granted(call, digest, admitted, reason, grant, permit, until).await,
                 None => {
                     drop(permit);

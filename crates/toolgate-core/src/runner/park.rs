@@ -22,7 +22,7 @@ use crate::id::{ConnectionId, InvocationId, PrincipalId, SessionId};
 use crate::invocation::{Invocation, Step};
 use crate::json::JsonText;
 use crate::port::executor::{ToolContext, ToolFailure};
-use crate::port::gate::{Permit, StandingGrant};
+use crate::port::gate::{Ask, Permit, StandingGrant, Whose};
 use crate::port::store::{Begun, StoreError};
 use crate::review::{Preview, Review, ReviewStep};
 
@@ -103,14 +103,28 @@ impl Runner {
         Step::NeedsApproval { reason, deadline, review: Some(Box::new(review)) }
     }
 
-    /// The standing word of a person that covers this call.
-    pub(super) fn grant_for(
+    /// The standing word of a person that covers this call. It stands for as long as that person could give it now.
+    pub(super) async fn grant_for(
         &self,
         call: &Call,
         labels: &[String],
         admitted: &Admitted,
-    ) -> Option<StandingGrant> {
-        self.0.policy.standing_grant(&self.ask(call, &admitted.tool, labels), &admitted.input)
+    ) -> Result<Option<StandingGrant>, StoreError> {
+        let ask = self.ask(call, &admitted.tool, labels);
+        let Some(grant) = self.0.policy.standing_grant(&ask, &admitted.input) else { return Ok(None) };
+        let Some(giver) = self.0.directory.actor(&call.actor.tenant, &grant.by, None, None).await? else {
+            return Ok(None);
+        };
+        let whose = Whose {
+            own: grant.by == call.actor.principal,
+            for_me: call.actor.subject_id() == Some(&grant.by),
+        };
+        let as_giver = Ask { actor: &giver, ..ask };
+        let terms = self.0.policy.review_terms(&ask);
+        let turn =
+            terms.approvers.is_empty() || terms.approvers.iter().any(|role| giver.roles.contains(role));
+        let decision = self.0.policy.decide_approval(&as_giver, whose, &admitted.input);
+        Ok((turn && decision.verdict.permits()).then_some(grant))
     }
 
     /// Runs a call that a person let run beforehand. It is asked for and approved in the record, as any other.

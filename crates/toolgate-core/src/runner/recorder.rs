@@ -181,6 +181,14 @@ impl Recorder {
             }
         }
         let mine = state.row.clone().ok_or(StoreError::NotFound)?;
+        // Approved, and it could not even begin: that is its outcome.
+        if !state.started && mine.status == Status::Pending {
+            let change = Change::step(&mine, &self.by, &outcome, now).map_err(illegal)?;
+            let row = self.runner.0.store.advance(change).await?;
+            self.runner.announce(&row);
+            state.row = Some(row.clone());
+            return Ok(Recorded::Written(row));
+        }
         let row = self.finish_from(mine, &outcome).await?;
         self.runner.announce(&row);
         state.row = Some(row.clone());

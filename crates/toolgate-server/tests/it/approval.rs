@@ -415,3 +415,37 @@ async fn waiting_calls_are_rows_and_deciding_stays_flat() {
     let due = desk.gate.runner.parts().store.due(Timestamp::from_micros(i64::MAX), 1_000).await.unwrap();
     assert_eq!(due.len(), 299, "each is a row with a deadline, and nothing else");
 }
+
+#[tokio::test]
+async fn a_grant_stands_only_while_its_giver_could_give_it() {
+    let desk = Desk::open().await;
+    let call = desk.ask(70, "ada").await;
+    let remember = json!({ "arguments": "any", "expires_in_seconds": 3600 });
+    assert_eq!(desk.act(&desk.boss, &call, "approve", json!({ "remember": remember })).await.0, 200);
+    let transfer = || desk.gate.invoke_as(AGENT, "fixture__transfer", json!({ "amount": 1, "to": "ada" }));
+    assert_eq!(transfer().await.0, 200);
+    let patch = |body: Value| {
+        let gate = &desk.gate;
+        async move { gate.send(Some(ADMIN), "PATCH", "/api/v1/principals/user:boss", Some(body), &[]).await.0 }
+    };
+    assert_eq!(patch(json!({ "roles": [] })).await, 200);
+    assert_eq!(transfer().await.0, 202, "an approver no more");
+    assert_eq!(patch(json!({ "roles": ["approver"] })).await, 200);
+    assert_eq!(transfer().await.0, 200);
+    assert_eq!(patch(json!({ "disabled": true })).await, 200);
+    assert_eq!(transfer().await.0, 202, "switched off");
+}
+
+#[tokio::test]
+async fn a_grant_comes_with_the_last_word_and_not_before() {
+    let desk = Desk::open().await;
+    desk.put("/api/v1/approval-rules/two", json!({ "tools": ["fixture__transfer"], "needed": 2 })).await;
+    let call = desk.ask(70, "ada").await;
+    let remember = json!({ "remember": { "arguments": "any", "expires_in_seconds": 3600 } });
+    assert_eq!(desk.act(&desk.boss, &call, "approve", remember).await.0, 202);
+    desk.act(&desk.deputy, &call, "reject", json!({ "reason": "no" })).await;
+    let (_, grants) = desk.gate.send(Some(ADMIN), "GET", "/api/v1/grants", None, &[]).await;
+    assert_eq!(grants["grants"], json!([]));
+    let typo = json!({ "need": 2 });
+    assert_eq!(desk.gate.send(Some(ADMIN), "PUT", "/api/v1/approval-rules/x", Some(typo), &[]).await.0, 400);
+}
