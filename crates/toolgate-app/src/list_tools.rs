@@ -10,13 +10,15 @@ use toolgate_core::{Actor, BoundTool, Source};
 use crate::{App, AppError};
 
 impl App {
-    /// The tools this caller may call, ordered by id.
+    /// The tools this caller may call, ordered by id: at most so many after this id. Only as many are asked about as it
+    /// takes to find them.
     #[must_use]
-    pub fn list_tools(&self, actor: &Actor) -> Vec<Arc<BoundTool>> {
+    pub fn list_tools(&self, actor: &Actor, after: &str, limit: usize) -> Vec<Arc<BoundTool>> {
         let parts = self.runner.parts();
         let catalog = parts.tools.of(&actor.tenant);
+        let start = catalog.tools().partition_point(|tool| tool.contract.id.as_str() <= after);
         let permitted = |tool: &&Arc<BoundTool>| parts.permit(&self.ask(actor, tool)).is_ok();
-        catalog.tools().iter().filter(permitted).cloned().collect()
+        catalog.tools()[start..].iter().filter(permitted).take(limit).cloned().collect()
     }
 
     /// One tool this caller may call, by id or alias.

@@ -220,7 +220,7 @@ impl World {
     }
 
     fn listed(&self, actor: &Actor) -> Vec<String> {
-        self.app.list_tools(actor).iter().map(|tool| tool.contract.id.to_string()).collect()
+        self.app.list_tools(actor, "", usize::MAX).iter().map(|tool| tool.contract.id.to_string()).collect()
     }
 
     fn call(&self, actor: &Actor, tool: &str, n: i64) -> Outcome {

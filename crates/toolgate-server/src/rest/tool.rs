@@ -44,10 +44,8 @@ pub(crate) async fn list_tools(
 ) -> Result<Json<ToolListView>, ApiError> {
     let page = query(page)?;
     let limit = limit(page.limit, 200)? as usize;
-    let tools = state.app.list_tools(&actor);
-    let after = page.cursor.unwrap_or_default();
-    let start = tools.partition_point(|tool| tool.contract.id.as_str() <= after.as_str());
-    let tools = &tools[start..];
+    // One more than is shown tells whether there are more.
+    let tools = state.app.list_tools(&actor, page.cursor.as_deref().unwrap_or_default(), limit + 1);
     let shown = &tools[..limit.min(tools.len())];
     let next_cursor = shown.last().filter(|_| tools.len() > limit).map(|tool| tool.contract.id.to_string());
     Ok(Json(ToolListView {
