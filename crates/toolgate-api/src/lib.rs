@@ -44,7 +44,7 @@ pub use policy::{
 pub use principal::{CreatePrincipalRequest, PrincipalListView, PrincipalView, UpdatePrincipalRequest};
 pub use profile::{ProfileListView, ProfileView, PutProfileRequest};
 pub use registry::{PutToolSettingRequest, RegistryListView, RegistryToolView, ToolSettingView};
-pub use report::{ToolResultRequest, ToolResultView};
+pub use report::{LinksView, ToolResultRequest, ToolResultView};
 pub use review::{RemarkView, ReviewView, VoteView};
 pub use role::{PutRoleRequest, RoleListView, RoleView};
 pub use sign_in::{

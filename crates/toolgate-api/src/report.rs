@@ -27,6 +27,17 @@ pub struct ToolResultRequest {
     pub cost_micros: Option<i64>,
 }
 
+/// Where the answer to a waiting call goes.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct LinksView {
+    /// Where the result is to be reported, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback_url: Option<String>,
+    /// Where a person answers, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_url: Option<String>,
+}
+
 /// What became of a reported result.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ToolResultView {

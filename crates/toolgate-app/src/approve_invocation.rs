@@ -1,5 +1,6 @@
 //! Who may decide on a waiting call, and who has a say in any.
 
+use serde_json::Value;
 use toolgate_core::id::PrincipalKind;
 use toolgate_core::port::gate::{Ask, Whose};
 use toolgate_core::{Actor, Approval, Invocation};
@@ -13,7 +14,18 @@ impl App {
         actor: &Actor,
         invocation: &Invocation,
     ) -> Result<(), AppError> {
-        if !actor.scopes.may_approve() {
+        self.require_approval_of(actor, invocation, &invocation.input().to_value()).await
+    }
+
+    /// The same for another input than the one that waits.
+    pub(crate) async fn require_approval_of(
+        &self,
+        actor: &Actor,
+        invocation: &Invocation,
+        input: &Value,
+    ) -> Result<(), AppError> {
+        let narrowed = actor.scopes.narrow_tools() && !self.within_reach(actor, invocation);
+        if !actor.scopes.may_approve() || narrowed {
             return Err(AppError::Forbidden {
                 message: "this key's scopes do not let it decide on calls".to_owned(),
                 rule: Some("key scopes".to_owned()),
@@ -33,7 +45,7 @@ impl App {
         };
         let labels = self.labels_of(invocation).await?;
         let ask = Ask { session: Some(opened.session), labels: &labels, ..self.ask(actor, tool) };
-        let decision = parts.policy.decide_approval(&ask, whose, &invocation.input().to_value());
+        let decision = parts.policy.decide_approval(&ask, whose, input);
         if decision.verdict.permits() {
             return self.require_turn(actor, invocation);
         }

@@ -31,24 +31,31 @@ impl App {
         if actor.principal.kind() != PrincipalKind::User {
             return Ok(Vec::new());
         }
-        let mut items = Vec::new();
-        for status in [Status::Pending, Status::InDoubt] {
-            let filter = InvocationFilter { status: Some(status), ..InvocationFilter::default() };
-            let mut after = None;
-            let mut read = 0;
-            while read < MOST {
-                let page = Page { after, limit: 200 };
-                let part = self.store().list(&actor.tenant, &filter, page).await?;
-                let full = part.len() == 200;
-                read += part.len();
-                after = part.last().map(Invocation::id);
-                for row in part {
-                    if which.holds(actor, &row) && self.may_act(actor, &row).await {
-                        items.push(row);
+        let mut items: Vec<Invocation> = Vec::new();
+        // One's own first, so that nobody's flood hides them; then what waits for anyone.
+        for visible_to in [Some(actor.acting()), None] {
+            for status in [Status::Pending, Status::InDoubt] {
+                let filter = InvocationFilter {
+                    status: Some(status),
+                    visible_to: visible_to.clone(),
+                    ..InvocationFilter::default()
+                };
+                let (mut after, mut read) = (None, 0);
+                while read < MOST {
+                    let page = Page { after, limit: 200 };
+                    let part = self.store().list(&actor.tenant, &filter, page).await?;
+                    let full = part.len() == 200;
+                    read += part.len();
+                    after = part.last().map(Invocation::id);
+                    for row in part {
+                        let known = items.iter().any(|item| item.id() == row.id());
+                        if !known && which.holds(actor, &row) && self.may_act(actor, &row).await {
+                            items.push(row);
+                        }
                     }
-                }
-                if !full {
-                    break;
+                    if !full {
+                        break;
+                    }
                 }
             }
         }

@@ -5,8 +5,9 @@ use std::net::IpAddr;
 use serde_json::{Value, json};
 use toolgate_core::id::{InvocationId, TenantId};
 use toolgate_core::input_request::InputRequest;
+use toolgate_core::port::store::StoreError;
 use toolgate_core::principal::OneTimeToken;
-use toolgate_core::runner::Report;
+use toolgate_core::runner::{Late, Report, RunError};
 use toolgate_core::{Invocation, JsonText, Status, Timestamp};
 
 use crate::attempts::address_bucket;
@@ -76,21 +77,18 @@ impl App {
     ) -> Result<(), AppError> {
         let (token, row) = self.open_request(secret, peer).await?;
         let answers = request_of(&row)?.answer(answer).map_err(AppError::invalid)?;
-        // Whoever takes the token answers; everyone else finds it gone.
-        let hash = hash_key(secret);
-        if self.store().take_token(&hash, PURPOSE, self.now()).await?.is_none() {
-            return Err(AppError::TokenInvalid);
-        }
         let by = row.opened.subject.clone().unwrap_or_else(|| row.opened.actor.clone());
         let report = Report::Completed {
             result: json!({ "kind": "input_request", "answers": answers }),
             cost_micros: None,
         };
-        match self.runner.report(row, &by, &report).await {
-            Ok(_) => Ok(()),
-            Err(cause) => {
-                self.store().put_token(token, self.now()).await?;
-                Err(cause.into())
+        // The call's own state makes it once: what is written is written, whatever becomes of the link.
+        match self.runner.report(row, &by, &report, Late::Refused).await {
+            Err(RunError::Store(StoreError::Conflict)) => Err(AppError::TokenInvalid),
+            Err(other) => Err(other.into()),
+            Ok(_) => {
+                self.store().take_token(&token.hash, PURPOSE, self.now()).await?;
+                Ok(())
             }
         }
     }

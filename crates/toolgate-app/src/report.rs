@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolgate_core::id::{InvocationId, SessionId, TenantId};
+use toolgate_core::port::store::StoreError;
 use toolgate_core::principal::OneTimeToken;
-use toolgate_core::runner::{Report, Reported};
+use toolgate_core::runner::{Late, Report, Reported, RunError};
 use toolgate_core::{Actor, Invocation, JsonText, Status};
 
 use crate::attempts::address_bucket;
@@ -37,7 +38,7 @@ impl App {
         }
         check(&report)?;
         self.takes_results(&invocation)?;
-        Ok(self.runner.report(invocation, &actor.principal, &report).await?)
+        Ok(self.runner.report(invocation, &actor.principal, &report, Late::Kept).await?)
     }
 
     /// Whether a call gets its result from outside: one that runs here does not, and one that a person has not let
@@ -60,6 +61,31 @@ impl App {
                 invocation.status.as_str()
             ),
         })
+    }
+
+    /// New secrets for a waiting call of one's own, for whoever never got the first: callback and share link.
+    ///
+    /// # Errors
+    /// "Not found" for a call that is not the caller's, a conflict for one that waits for nothing outside.
+    pub async fn links_of(
+        &self,
+        actor: &Actor,
+        id: InvocationId,
+    ) -> Result<(Option<String>, Option<String>), AppError> {
+        let invocation = self.read_invocation(actor, id).await?;
+        let opened = &invocation.opened;
+        let theirs = actor.may_see(&opened.tenant, &opened.actor, opened.subject.as_ref());
+        if !theirs || !self.within_reach(actor, &invocation) {
+            return Err(AppError::NotFound { what: "invocation" });
+        }
+        let links =
+            (self.callback_for(&actor.tenant, id).await?, self.share_input_request(&actor.tenant, id).await?);
+        if links == (None, None) {
+            return Err(AppError::Conflict {
+                message: format!("the call is {}; it waits for nothing outside", invocation.status.as_str()),
+            });
+        }
+        Ok(links)
     }
 
     /// A secret with which the result of this call can be reported once, by whoever has it. None for a call that does not
@@ -104,22 +130,25 @@ impl App {
         check(&report)?;
         let (hash, bucket) = (hash_key(secret), address_bucket(peer));
         self.entrance.addresses.take(&bucket)?;
-        let Some(token) = self.store().take_token(&hash, PURPOSE, self.now()).await? else {
-            return Err(AppError::TokenInvalid);
-        };
+        let token = self.store().read_token(&hash, PURPOSE, self.now()).await?;
+        let token = token.ok_or(AppError::TokenInvalid)?;
         self.entrance.addresses.give_back(&bucket);
-        let call = serde_json::from_str::<serde_json::Value>(token.data.as_str()).unwrap_or_default();
-        let id: Option<InvocationId> = call["call"].as_str().and_then(|id| id.parse().ok());
-        let (Some(id), Some(by)) = (id, token.principal.clone()) else { return Err(AppError::TokenInvalid) };
-        // Tools and policies of the tenant may not be in memory here.
-        self.snapshots.load(&token.tenant).await?;
-        let found = self.store().get(&token.tenant, id).await?;
+        let id: Option<InvocationId> = token.data.to_value()["call"].as_str().and_then(|id| id.parse().ok());
+        let found = self.store().get(&token.tenant, id.ok_or(AppError::TokenInvalid)?).await?;
         let invocation: Invocation = found.ok_or(AppError::TokenInvalid)?;
-        match self.runner.report(invocation, &by, &report).await {
-            Ok(reported) => Ok(reported),
-            Err(cause) => {
-                self.store().put_token(token, self.now()).await?;
-                Err(cause.into())
+        let opened = &invocation.opened;
+        // Whoever called must still be allowed in: the tenant is on, they are, and so is their key.
+        let directory = &self.runner.parts().directory;
+        let known =
+            directory.actor(&token.tenant, &opened.actor, opened.subject.as_ref(), opened.key).await?;
+        let by = known.ok_or(AppError::TokenInvalid)?.principal;
+        // The call's own state makes it once: what is written is written, whatever becomes of the address.
+        match self.runner.report(invocation, &by, &report, Late::Refused).await {
+            Err(RunError::Store(StoreError::Conflict)) => Err(AppError::TokenInvalid),
+            Err(other) => Err(other.into()),
+            Ok(reported) => {
+                self.store().take_token(&hash, PURPOSE, self.now()).await?;
+                Ok(reported)
             }
         }
     }

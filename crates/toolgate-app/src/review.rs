@@ -51,21 +51,24 @@ impl App {
         if let Some(remember) = &decision.remember {
             Self::check_remember(remember)?;
         }
-        let mut seen = decision.digest.clone();
+        not_ones_own(actor, &invocation, decision.remember.is_some())?;
+        // What stands there now is what they decide on, whether they say so or not.
+        let mut seen = decision.digest.clone().or_else(|| digest_of(&invocation));
         if let Some(input) = decision.input.clone() {
             invocation = self.edit(actor, &invocation, input).await?;
             // From here on, what they changed is what they saw.
-            seen = invocation.review.as_ref().map(|review| review.digest.clone());
+            seen = digest_of(&invocation);
         }
         for _ in 0..TRIES {
             as_seen(&invocation, seen.as_deref())?;
+            let standing = self.standing_votes(&invocation).await?;
             let said = match invocation.review.as_deref() {
                 Some(review) if !review.awaits(&actor.principal) => {
                     return Err(AppError::Conflict {
                         message: "you said yes to this call already".to_owned(),
                     });
                 }
-                Some(review) if review.votes.len() + 1 < review.needed as usize => {
+                Some(review) if standing + 1 < review.needed as usize => {
                     self.runner.review(&invocation, &actor.principal, ReviewStep::Voted).await
                 }
                 _ => {
@@ -98,12 +101,30 @@ impl App {
         invocation: &Invocation,
         input: Value,
     ) -> Result<Invocation, AppError> {
+        // Whoever may decide on what waits may not therefore decide on anything else.
+        self.require_approval_of(actor, invocation, &input).await?;
         match self.runner.edit(invocation, &actor.principal, Edit { input }).await {
             Err(RunError::Store(StoreError::Conflict)) => {
                 Err(AppError::Conflict { message: "the call changed while it was edited".to_owned() })
             }
             other => Ok(other?),
         }
+    }
+
+    /// How many of those who said yes could still say it.
+    async fn standing_votes(&self, invocation: &Invocation) -> Result<usize, AppError> {
+        let votes = invocation.review.iter().flat_map(|review| &review.votes);
+        let mut standing = 0;
+        for vote in votes {
+            let directory = &self.runner.parts().directory;
+            let voter = directory.actor(&invocation.opened.tenant, &vote.by, None, None).await?;
+            if let Some(voter) = voter
+                && self.require_approval(&voter, invocation).await.is_ok()
+            {
+                standing += 1;
+            }
+        }
+        Ok(standing)
     }
 
     async fn begin_approved(
@@ -262,6 +283,25 @@ impl App {
             hint: Some("ask one of them, or have the approval rules changed".to_owned()),
         })
     }
+}
+
+fn digest_of(invocation: &Invocation) -> Option<String> {
+    invocation.review.as_ref().map(|review| review.digest.clone())
+}
+
+/// Where several people must decide, whoever asks is none of them; and nobody lets themselves run from now on.
+fn not_ones_own(actor: &Actor, invocation: &Invocation, remember: bool) -> Result<(), AppError> {
+    let opened = &invocation.opened;
+    let asks = opened.actor == actor.principal;
+    let several = invocation.review.as_ref().is_some_and(|review| review.needed > 1);
+    if several && (asks || opened.subject.as_ref() == Some(&actor.principal)) {
+        return Err(AppError::forbidden("several people must decide, and whoever asks is none of them"));
+    }
+    if asks && remember {
+        return Err(AppError::forbidden("nobody lets their own calls run from now on")
+            .with_hint("approve this one, or have someone else give the grant"));
+    }
+    Ok(())
 }
 
 fn still_waits(invocation: &Invocation) -> bool {

@@ -73,6 +73,7 @@ fn review(needed: u32) -> Review {
         needed,
         approvers: Vec::new(),
         escalate_at: None,
+        escalate_to: Vec::new(),
         deadline: Timestamp::from_micros(99),
         assigned_to: None,
         votes: Vec::new(),

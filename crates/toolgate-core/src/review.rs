@@ -87,6 +87,9 @@ pub struct Review {
     /// When it is passed on to more people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalate_at: Option<Timestamp>,
+    /// To which roles; none named means to whoever policy lets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub escalate_to: Vec<String>,
     /// Until when someone must have decided.
     pub deadline: Timestamp,
     /// Who it was given to.
@@ -215,6 +218,7 @@ mod tests {
             needed: 2,
             approvers: vec!["approver".into()],
             escalate_at: Some(Timestamp::from_micros(5)),
+            escalate_to: Vec::new(),
             deadline: Timestamp::from_micros(10),
             assigned_to: None,
             votes: Vec::new(),

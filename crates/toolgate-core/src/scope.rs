@@ -158,6 +158,12 @@ impl Scopes {
         (named.is_some() || effects.is_some() || rules) && named.unwrap_or(true) && effects.unwrap_or(true)
     }
 
+    /// Whether tools are narrowed, whatever else may be.
+    #[must_use]
+    pub fn narrow_tools(&self) -> bool {
+        self.0.iter().any(|scope| matches!(scope, Scope::Tool(_) | Scope::Effect(_) | Scope::Rule(_)))
+    }
+
     /// Whether decisions on waiting calls are among them.
     #[must_use]
     pub fn may_approve(&self) -> bool {

@@ -107,6 +107,7 @@ pub(crate) fn review(deadline: Timestamp) -> Review {
         needed: 1,
         approvers: vec!["approver".into()],
         escalate_at: None,
+        escalate_to: vec!["admin".into()],
         deadline,
         assigned_to: None,
         votes: Vec::new(),

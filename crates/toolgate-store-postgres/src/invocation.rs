@@ -116,6 +116,12 @@ impl InvocationStore for PostgresStore {
         row::all(&rows, |row| Cells::of(row).parse("id"))
     }
 
+    async fn put_off(&self, invocation: &Invocation, until: Timestamp) -> Result<(), StoreError> {
+        let sql = "UPDATE invocations SET due_at = $1 WHERE id = $2 AND revision = $3 AND due_at IS NOT NULL";
+        let (id, revision) = (invocation.id().to_string(), invocation.revision.cast_signed());
+        self.query(sql, &[&until.as_micros(), &id, &revision]).await.map(drop)
+    }
+
     async fn end_foreign_leases(&self) -> Result<(), StoreError> {
         // Other nodes may well be alive.
         Ok(())

@@ -104,6 +104,20 @@ impl InvocationStore for SqliteStore {
             .await
     }
 
+    async fn put_off(&self, invocation: &Invocation, until: Timestamp) -> Result<(), StoreError> {
+        let (id, revision) =
+            (invocation.id().to_string(), i64::try_from(invocation.revision).unwrap_or(i64::MAX));
+        self.database
+            .write(Commit::Other, move |connection| {
+                connection.execute(
+                    "UPDATE invocations SET due_at = ?1 WHERE id = ?2 AND revision = ?3 AND due_at IS NOT NULL",
+                    params![until.as_micros(), id, revision],
+                )?;
+                Ok(())
+            })
+            .await
+    }
+
     async fn end_foreign_leases(&self) -> Result<(), StoreError> {
         // The lock on the folder says that no other worker is alive.
         self.database

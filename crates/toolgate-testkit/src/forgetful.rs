@@ -63,6 +63,9 @@ impl InvocationStore for Forgetful {
     async fn renew(&self, _: WorkerId, _: &[InvocationId], _: Timestamp) -> Answer<Vec<InvocationId>> {
         Ok(Vec::new())
     }
+    async fn put_off(&self, _: &Invocation, _: Timestamp) -> Answer<()> {
+        Ok(())
+    }
     async fn end_foreign_leases(&self) -> Answer<()> {
         Ok(())
     }

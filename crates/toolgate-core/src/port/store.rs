@@ -118,6 +118,10 @@ pub trait InvocationStore: Send + Sync {
     /// Calls of all tenants whose lease or deadline has passed, most overdue first.
     async fn due(&self, now: Timestamp, limit: u32) -> Result<Vec<Invocation>, StoreError>;
 
+    /// Puts off when an approved call that waits for a place is looked at again, if it has not changed. Not part of the
+    /// record.
+    async fn put_off(&self, invocation: &Invocation, until: Timestamp) -> Result<(), StoreError>;
+
     /// Puts off the leases of these running calls, as far as `worker` still holds them. Returns the ones that
     /// someone asked to stop.
     async fn renew(

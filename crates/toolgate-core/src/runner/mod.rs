@@ -26,7 +26,7 @@ pub use call::{Call, CallInput, CallResult, RunError};
 pub use cleared::{ClearedCall, PreviewCall};
 pub use park::Edit;
 pub use recover::Settlement;
-pub use report::{Report, Reported};
+pub use report::{Late, Report, Reported};
 
 use crate::catalog::Tools;
 use crate::change::{NewCall, SessionUse};
@@ -172,9 +172,11 @@ impl Runner {
         }
 
         // 6: limits.
+        let mut over_limit = false;
         let permit = match self.limit(&call, &labels, &admitted).await.map_err(RunError::Store)? {
             Ok(Admission::Granted(permit)) => permit,
             Ok(Admission::Ask { rule, reason }) => {
+                over_limit = true;
                 admitted.decision = Decision::new(Verdict::Ask, rule, reason);
                 Permit::free()
             }
@@ -183,7 +185,11 @@ impl Runner {
 
         // 7: a person decides first.
         if let Some(reason) = admitted.needs_person(&call.actor) {
-            let grant = self.grant_for(&call, &labels, &admitted).await.map_err(RunError::Store)?;
+            // A grant answers policy's question, not that of a limit that is used up.
+            let grant = match over_limit {
+                true => None,
+                false => self.grant_for(&call, &labels, &admitted).await.map_err(RunError::Store)?,
+            };
             return match grant {
                 Some(grant) => self.run_granted(call, digest, admitted, reason, grant, permit, until).await,
                 None => {

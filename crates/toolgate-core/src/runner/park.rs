@@ -94,6 +94,7 @@ impl Runner {
             needed: terms.needed.max(1),
             approvers: terms.approvers,
             escalate_at,
+            escalate_to: terms.escalate_to,
             deadline,
             assigned_to: None,
             votes: Vec::new(),

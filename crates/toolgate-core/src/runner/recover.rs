@@ -65,7 +65,9 @@ impl Runner {
                 Ok(())
             }
             (Status::Pending, Approval::Pending) if self.to_be_passed_on(&invocation) => {
-                let to = self.pass_on_to(&invocation).await?;
+                // As it was said when it began to wait.
+                let to =
+                    invocation.review.as_ref().map(|review| review.escalate_to.clone()).unwrap_or_default();
                 self.review(&invocation, &by, ReviewStep::Escalated { to }).await.map(drop)
             }
             (Status::Pending | Status::Waiting, _) => {
@@ -103,14 +105,6 @@ impl Runner {
             .review
             .as_ref()
             .is_some_and(|review| review.escalate_at.is_some_and(|at| at <= now) && now < review.deadline)
-    }
-
-    async fn pass_on_to(&self, invocation: &Invocation) -> Result<Vec<String>, StoreError> {
-        let again = self.call_again(invocation, invocation.input().to_value(), Duration::ZERO).await;
-        let Ok(Some((call, labels))) = again else { return Ok(Vec::new()) };
-        let catalog = self.0.tools.of(&call.actor.tenant);
-        let Some(tool) = catalog.get(&call.tool) else { return Ok(Vec::new()) };
-        Ok(self.0.policy.review_terms(&self.ask(&call, tool, &labels)).escalate_to)
     }
 
     fn redispatch(&self, invocation: Invocation) {
@@ -176,7 +170,12 @@ impl Runner {
                 match self.place_for(&call, &labels, &admitted, opened.rule.as_deref()).await? {
                     Ok(permit) => permit,
                     // No place just now: it stays approved, and is taken up again when there may be one.
-                    Err(error) if is_full(&error) => return Ok(CallResult::of(&invocation)),
+                    Err(error) if is_full(&error) => {
+                        // Others that are due should not wait behind it.
+                        let later = self.0.clock.now().plus(NO_PLACE);
+                        self.0.store.put_off(&invocation, later).await.map_err(RunError::Store)?;
+                        return Ok(CallResult::of(&invocation));
+                    }
                     Err(error) => return self.stop_dispatch(&invocation, error).await,
                 }
             }
@@ -374,6 +373,9 @@ pub(super) fn tool_changed() -> CallError {
     CallError::new(ErrorCode::PolicyDenied, "the tool changed after this call began to wait")
         .hint("make the call again, to be decided on the tool as it is now")
 }
+
+/// How soon an approved call that found no place is tried again.
+const NO_PLACE: Duration = Duration::from_secs(3);
 
 /// How soon another worker takes up an approved call that its own has not begun.
 const TAKE_UP: Duration = Duration::from_secs(5);

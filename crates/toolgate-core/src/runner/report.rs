@@ -6,6 +6,7 @@ use super::Runner;
 use super::call::RunError;
 use super::run::outcome_of;
 use crate::error::{CallError, ErrorCode};
+use crate::event::EventKind;
 use crate::id::PrincipalId;
 use crate::invocation::{Invocation, Status, Step};
 use crate::port::store::StoreError;
@@ -36,6 +37,18 @@ pub enum Reported {
     Late(Invocation),
 }
 
+/// What becomes of a result that comes after the outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Late {
+    /// It is kept as an event.
+    Kept,
+    /// It is refused as a conflict: whoever reports had one try.
+    Refused,
+}
+
+/// How many late results of one call are kept.
+const MOST_LATE: usize = 3;
+
 /// How often a report is tried again while the call moves.
 const TRIES: usize = 8;
 
@@ -50,21 +63,27 @@ impl Runner {
         invocation: Invocation,
         by: &PrincipalId,
         report: &Report,
+        late: Late,
     ) -> Result<Reported, RunError> {
-        let mut seen = invocation;
+        let (mut seen, late_is) = (invocation, late);
         for _ in 0..TRIES {
             let outcome = self.outcome(&seen, report)?;
-            let (step, late) = match seen.status {
+            let (step, is_late) = match seen.status {
                 Status::Waiting => (outcome, false),
-                Status::Completed | Status::Failed | Status::Cancelled | Status::Expired => {
-                    (late(seen.attempt, outcome), true)
-                }
+                Status::Completed | Status::Failed | Status::Cancelled | Status::Expired => match late_is {
+                    Late::Refused => return Err(RunError::Store(StoreError::Conflict)),
+                    // A few tell what there is to know; more would only fill the record.
+                    Late::Kept if self.late_results(&seen).await? >= MOST_LATE => {
+                        return Ok(Reported::Late(seen));
+                    }
+                    Late::Kept => (late_result(seen.attempt, outcome), true),
+                },
                 Status::Pending | Status::Running | Status::Rejected | Status::InDoubt => {
                     return Err(RunError::Refused(not_waiting(seen.status)));
                 }
             };
             match self.step(&seen, by, &step).await {
-                Ok(row) if late => return Ok(Reported::Late(row)),
+                Ok(row) if is_late => return Ok(Reported::Late(row)),
                 Ok(row) => {
                     if let Step::Completed { cost_micros: Some(micros), .. } = step {
                         let opened = &row.opened;
@@ -81,6 +100,11 @@ impl Runner {
             }
         }
         Err(RunError::Store(StoreError::Conflict))
+    }
+
+    async fn late_results(&self, invocation: &Invocation) -> Result<usize, RunError> {
+        let events = self.0.store.invocation_events(invocation).await.map_err(RunError::Store)?;
+        Ok(events.iter().filter(|event| event.draft.kind == EventKind::LateResult).count())
     }
 
     fn outcome(&self, invocation: &Invocation, report: &Report) -> Result<Step, RunError> {
@@ -102,7 +126,7 @@ impl Runner {
     }
 }
 
-fn late(attempt: u32, outcome: Step) -> Step {
+fn late_result(attempt: u32, outcome: Step) -> Step {
     match outcome {
         Step::Completed { output, .. } => Step::LateResult { attempt, output: Some(output), error: None },
         Step::Failed { error } => Step::LateResult { attempt, output: None, error: Some(error) },

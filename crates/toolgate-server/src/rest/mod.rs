@@ -60,6 +60,7 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(input_request::read_input_request, input_request::answer_input_request))
         .routes(routes!(report::report_result))
         .routes(routes!(report::report_by_callback))
+        .routes(routes!(report::make_links))
         .routes(routes!(approval::edit_invocation))
         .routes(routes!(approval::remark_invocation))
         .routes(routes!(approval::reassign_invocation))

@@ -2,14 +2,15 @@
 
 use axum::Json;
 use axum::extract::State;
-use toolgate_api::{ErrorBody, InvocationView, ToolResultRequest, ToolResultView};
+use axum::http::{HeaderMap, StatusCode};
+use toolgate_api::{ErrorBody, InvocationView, LinksView, ToolResultRequest, ToolResultView};
 use toolgate_app::AppError;
 use toolgate_core::runner::{Report, Reported};
 
 use super::invocation::invocation_id;
 use super::tool::bad;
 use crate::ServerState;
-use crate::auth::Peer;
+use crate::auth::{Peer, base_url};
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, PathId};
 
@@ -50,6 +51,24 @@ pub(crate) async fn report_by_callback(
     shown.invocation.input = toolgate_core::JsonText::from_value(&serde_json::Value::Null);
     shown.invocation.review = None;
     Ok(Json(shown))
+}
+
+/// Makes a new callback or share address for your own waiting call, in case the first never reached you.
+#[utoipa::path(post, path = "/api/v1/invocations/{id}/links", tag = "invocations", params(("id" = String, Path)),
+    responses((status = 201, body = LinksView), (status = "default", body = ErrorBody)))]
+pub(crate) async fn make_links(
+    State(state): State<ServerState>,
+    Caller(actor): Caller,
+    PathId(id): PathId,
+    headers: HeaderMap,
+) -> Result<(StatusCode, Json<LinksView>), ApiError> {
+    let (callback, share) = state.app.links_of(&actor, invocation_id(&id)?).await?;
+    let base = base_url(&state.settings, &headers);
+    let links = LinksView {
+        callback_url: callback.map(|token| format!("{base}/api/v1/callbacks/{token}")),
+        share_url: share.map(|token| format!("{base}/embed/v/{token}")),
+    };
+    Ok((StatusCode::CREATED, Json(links)))
 }
 
 fn report(body: ToolResultRequest) -> Result<Report, ApiError> {

@@ -36,6 +36,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("POST", "/api/v1/callbacks/{token}", "/api/v1/callbacks/0123456789abcdef", r#"{"result":{}}"#),
     ("GET", "/api/v1/input-requests/{token}", "/api/v1/input-requests/0123456789abcdef", ""),
     ("POST", "/api/v1/input-requests/{token}", "/api/v1/input-requests/0123456789abcdef", r#"{"answer":{}}"#),
+    ("POST", "/api/v1/invocations/{id}/links", "/api/v1/invocations/{calls}/links", ""),
     ("GET", "/api/v1/inbox", "/api/v1/inbox", ""),
     ("GET", "/api/v1/inbox/events", "/api/v1/inbox/events", ""),
     ("GET", "/api/v1/grants", "/api/v1/grants", ""),

@@ -449,3 +449,79 @@ async fn a_grant_comes_with_the_last_word_and_not_before() {
     let typo = json!({ "need": 2 });
     assert_eq!(desk.gate.send(Some(ADMIN), "PUT", "/api/v1/approval-rules/x", Some(typo), &[]).await.0, 400);
 }
+
+#[tokio::test]
+async fn who_decides_on_small_ones_does_not_make_them_large() {
+    let desk = Desk::open().await;
+    let text = format!(
+        "{}\n{}",
+        toolgate_policy::cedar::Policies::default_set().0,
+        r#"@id("approvers decide up to 100")
+           forbid (principal in Toolgate::Role::"approver", action == Toolgate::Action::"approve",
+                   resource == Toolgate::Tool::"fixture__transfer")
+           when { context.input.amount > 100 };"#
+    );
+    desk.put("/api/v1/policy", json!({ "text": text })).await;
+    let (small, large) = (desk.ask(7, "ada").await, desk.ask(500, "ada").await);
+    assert!(matches!(desk.act(&desk.boss, &large, "approve", json!({})).await.0, 403 | 404));
+    let more = json!({ "input": { "amount": 9999, "to": "ada" } });
+    for what in ["approve", "edit"] {
+        let (status, refused) = desk.act(&desk.boss, &small, what, more.clone()).await;
+        assert_eq!(
+            (status, &refused["error"]["details"]["rule"]),
+            (403, &json!("approvers decide up to 100"))
+        );
+    }
+    let row = desk.row(&small).await;
+    assert!(row["status"] == "pending" && row["review"].get("input").is_none(), "nothing was changed: {row}");
+    let remember = json!({ "remember": { "arguments": "any", "expires_in_seconds": 60 } });
+    assert_eq!(desk.act(&desk.boss, &small, "approve", remember).await.0, 200);
+    let transfer = |amount: i64| {
+        desk.gate.invoke_as(AGENT, "fixture__transfer", json!({ "amount": amount, "to": "ada" }))
+    };
+    assert_eq!((transfer(100).await.0, transfer(101).await.0), (200, 202), "nor does their grant");
+}
+
+#[tokio::test]
+async fn whoever_asks_is_none_of_the_several_and_grants_themselves_nothing() {
+    let desk = Desk::open().await;
+    let own = |key: String| {
+        let gate = &desk.gate;
+        async move { gate.invoke_as(&key, "fixture__transfer", json!({ "amount": 1, "to": "ada" })).await.1 }
+    };
+    let call = own(desk.boss.clone()).await;
+    let remember = json!({ "remember": { "arguments": "any", "expires_in_seconds": 60 } });
+    assert_eq!(desk.act(&desk.boss, &call, "approve", remember).await.0, 403);
+    assert_eq!(desk.act(&desk.boss, &call, "approve", json!({})).await.0, 200, "their own, this once");
+    desk.put("/api/v1/approval-rules/two", json!({ "needed": 2 })).await;
+    let call = own(desk.boss.clone()).await;
+    assert_eq!(desk.act(&desk.boss, &call, "approve", json!({})).await.0, 403);
+    assert_eq!(desk.act(&desk.deputy, &call, "approve", json!({})).await.0, 202);
+    // A vote of someone who is gone does not count.
+    let off = json!({ "disabled": true });
+    desk.gate.send(Some(ADMIN), "PATCH", "/api/v1/principals/user:deputy", Some(off), &[]).await;
+    assert_eq!(desk.act(ADMIN, &call, "approve", json!({})).await.0, 202, "one of two still stands");
+    assert_eq!(desk.row(&call).await["status"], "pending");
+}
+
+#[tokio::test]
+async fn grants_waive_no_limit_and_keys_decide_within_their_tools() {
+    let desk = Desk::open().await;
+    let call = desk.ask(1, "ada").await;
+    let remember = json!({ "remember": { "arguments": "any", "expires_in_seconds": 60 } });
+    assert_eq!(desk.act(&desk.boss, &call, "approve", remember).await.0, 200);
+    desk.put("/api/v1/limits/two", json!({ "per": "principal", "tools": ["fixture__transfer"], "rate_per_minute": 1, "on_overrun": "ask" })).await;
+    let transfer = || desk.gate.invoke_as(AGENT, "fixture__transfer", json!({ "amount": 1, "to": "ada" }));
+    assert_eq!(transfer().await.0, 200);
+    assert_eq!(transfer().await.0, 202, "the limit asks, and no grant answers for it");
+    let narrowed = NewCaller {
+        tenant: "default",
+        principal: "user:boss",
+        roles: &["approver"],
+        scopes: &["tool:core__*", "approve"],
+        ..NewCaller::default()
+    };
+    let narrowed = desk.gate.caller(narrowed).await;
+    let call = desk.ask(2, "bob").await;
+    assert!(matches!(desk.act(&narrowed, &call, "approve", json!({})).await.0, 403 | 404));
+}

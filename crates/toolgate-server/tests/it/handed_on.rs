@@ -145,3 +145,31 @@ async fn what_nobody_answers_expires_and_what_is_cancelled_takes_no_result() {
     assert_eq!(one["call_id"], two["call_id"]);
     assert!(one.get("callback_url").is_some() && two.get("callback_url").is_none());
 }
+
+#[tokio::test]
+async fn late_results_are_few_and_callers_who_are_gone_have_no_callbacks() {
+    let gate = TestGate::start().await;
+    let call = ask(&gate, AGENT).await;
+    let body = json!({ "callId": call["call_id"], "result": { "answer": "x" } });
+    for _ in 0..10 {
+        assert_eq!(report(&gate, AGENT, &call["session_id"], body.clone()).await.0, 200);
+    }
+    let events = row(&gate, &call).await["events"].as_array().unwrap().len();
+    assert!(events <= 6, "{events} events");
+    let call = ask(&gate, AGENT).await;
+    let (status, links) = gate
+        .send(
+            Some(AGENT),
+            "POST",
+            &format!("/api/v1/invocations/{}/links", call["call_id"].as_str().unwrap()),
+            None,
+            &[],
+        )
+        .await;
+    assert_eq!(status, 201, "a new address for whoever lost the first");
+    let off = json!({ "disabled": true });
+    gate.send(Some(ADMIN), "PATCH", "/api/v1/principals/agent:helper", Some(off), &[]).await;
+    let path = links["callback_url"].as_str().unwrap().strip_prefix(&gate.url).unwrap().to_owned();
+    let (status, _) = gate.send(None, "POST", &path, Some(json!({ "result": { "answer": "x" } })), &[]).await;
+    assert_eq!(status, 404);
+}

@@ -94,6 +94,9 @@ impl InvocationStore for Losing {
     ) -> Answer<Vec<InvocationId>> {
         self.store.renew(worker, ids, until).await
     }
+    async fn put_off(&self, invocation: &Invocation, until: Timestamp) -> Answer<()> {
+        self.store.put_off(invocation, until).await
+    }
     async fn end_foreign_leases(&self) -> Answer<()> {
         self.store.end_foreign_leases().await
     }
