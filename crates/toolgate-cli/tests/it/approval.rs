@@ -160,12 +160,17 @@ fn what_is_remembered_runs_without_asking_until_it_is_taken_back() {
 #[test]
 fn bounds_are_remembered_for_one_session() {
     let house = House::new();
-    let session = house.gate.ok(&["session", "new"]);
+    let by_helper = |args: &[&str]| {
+        let mut command = toolgate();
+        command.args(args).env("TOOLGATE_URL", &house.gate.url).env("TOOLGATE_KEY", &house.helper);
+        finish(command, "")
+    };
+    let session = by_helper(&["session", "new"]).stdout.trim().to_owned();
     let bounds = r#"{"type": "object", "properties": {"amount": {"maximum": 20}}}"#;
     let bounds = format!("@{}", file(&house.gate, "bounds.json", bounds));
     let invoke = |amount: &str, more: &[&str]| {
         let args = [&["tool", "invoke", TRANSFER, "--amount", amount, "--to", "ada"], more].concat();
-        house.gate.run(&args)
+        by_helper(&args)
     };
     let first = invoke("10", &["--session", &session]);
     assert_eq!(first.code, 4, "{first:?}");

@@ -146,7 +146,11 @@ async fn many_rotations_of_one_key_at_once_make_one_key() {
     let tries = (0..8).map(|_| async { gate.post_as(&key, &path, json!({ "overlap_seconds": 60 })).await.0 });
     let mut statuses = futures::future::join_all(tries).await;
     statuses.sort_unstable();
-    assert_eq!(statuses, [vec![201], vec![409; 7]].concat());
+    // Those who come late find a key that was rotated, or one that ends too soon to make another.
+    assert!(
+        statuses[0] == 201 && statuses[1..].iter().all(|status| [403, 409].contains(status)),
+        "{statuses:?}"
+    );
 }
 
 #[tokio::test]
