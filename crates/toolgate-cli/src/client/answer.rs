@@ -67,6 +67,17 @@ pub(super) fn show_call(answer: Answer, sections: &Value, global: &Global) -> Re
     if !global.json {
         print::data(&id);
     }
+    // Where the answer comes from is shown this once, also to those who asked for quiet.
+    for (what, url) in [("a person answers", &call.share_url), ("the result is reported", &call.callback_url)]
+    {
+        if let Some(url) = url {
+            if !global.json {
+                print::talk(format_args!("{what} at {}", show::plain(url)));
+            }
+            global.talk(format_args!("hint: follow the call with `toolgate invocation wait {id}`"));
+            return Ok(Exit::Waiting.into());
+        }
+    }
     Ok(unfinished(&call.status, &id, global))
 }
 

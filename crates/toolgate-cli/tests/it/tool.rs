@@ -151,6 +151,27 @@ fn a_denial_has_its_own_exit_code() {
 }
 
 #[test]
+fn what_waits_for_an_answer_says_where_it_is_given() {
+    let gate = serve(&[], &[]);
+    shown::run(
+        &gate,
+        "invoke_request_input",
+        &[
+            "tool",
+            "invoke",
+            "core__request_input",
+            "--input",
+            r#"{"title":"Ship it?","approve":{"statement":"Now?"}}"#,
+        ],
+    );
+    shown::run(
+        &gate,
+        "invoke_handed_on",
+        &["tool", "invoke", "fixture__ask_service", "--question", "how many?"],
+    );
+}
+
+#[test]
 fn the_key_may_come_by_stdin() {
     let gate = serve(&[], &[]);
     let run = |args: &[&str]| {
