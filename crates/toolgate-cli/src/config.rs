@@ -1,4 +1,5 @@
-//! The operator's file: policy rules, limits and hosts. Flags win over the environment, the environment over the file.
+//! The operator's file: default policies, tools, limits, hosts and identity providers. Flags win over the environment,
+//! the environment over the file.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

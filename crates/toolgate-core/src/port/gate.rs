@@ -272,12 +272,12 @@ pub trait Limiter: Send + Sync {
     /// [`LimitError::Used`] with `rate_limited` or `budget_exceeded` and when to come back.
     async fn admit(&self, ask: &Ask<'_>) -> Result<Admission, LimitError>;
 
-    /// Takes a place for a call that a person let through, perhaps long after it came: budgets and places hold all the
-    /// same, but for the rule the person waived. Rates were asked when it came.
+    /// Takes a place for a call that a person let through, perhaps long after it came: budgets that stop and places hold
+    /// all the same. What asks has been asked, and rates were when it came.
     ///
     /// # Errors
     /// As `admit`.
-    async fn admit_approved(&self, ask: &Ask<'_>, waived: Option<&str>) -> Result<Permit, LimitError>;
+    async fn admit_approved(&self, ask: &Ask<'_>) -> Result<Permit, LimitError>;
 
     /// Hears what a call has cost.
     fn charge(&self, _tenant: &TenantId, _principal: &PrincipalId, _tool: &ToolName, _micros: i64) {}

@@ -167,7 +167,7 @@ impl Runner {
             // It was let in when it came; a crash is no reason to turn it away.
             Approval::NotRequired | Approval::Pending | Approval::Rejected => Permit::free(),
             Approval::Approved => {
-                match self.place_for(&call, &labels, &admitted, opened.rule.as_deref()).await? {
+                match self.place_for(&call, &labels, &admitted).await? {
                     Ok(permit) => permit,
                     // No place just now: it stays approved, and is taken up again when there may be one.
                     Err(error) if is_full(&error) => {
@@ -228,10 +228,9 @@ impl Runner {
         call: &Call,
         labels: &[String],
         admitted: &Admitted,
-        waived: Option<&str>,
     ) -> Result<Result<Permit, CallError>, RunError> {
         let ask = self.ask(call, &admitted.tool, labels);
-        match self.0.limiter.admit_approved(&ask, waived).await {
+        match self.0.limiter.admit_approved(&ask).await {
             Ok(permit) => Ok(Ok(permit)),
             Err(LimitError::Used(error)) => Ok(Err(error)),
             Err(LimitError::Store(cause)) => Err(RunError::Store(cause)),

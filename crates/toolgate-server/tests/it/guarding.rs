@@ -320,12 +320,10 @@ async fn hard_limits_hold_whatever_a_person_waives() {
 #[tokio::test]
 async fn approved_calls_wait_for_their_places() {
     let gate = TestGate::start().await;
-    put(
-        &gate,
-        "/api/v1/limits/one",
-        json!({ "per": "tenant", "tools": ["fixture__slow_mutate"], "concurrency": 1 }),
-    )
-    .await;
+    // The rate asks; that a person waives it opens no second place.
+    let limit = json!({ "per": "tenant", "tools": ["fixture__slow_mutate"], "concurrency": 1,
+        "rate_per_minute": 1, "on_overrun": "ask" });
+    put(&gate, "/api/v1/limits/one", limit).await;
     let mut calls = Vec::new();
     for _ in 0..3 {
         let (status, waiting) = gate.invoke("fixture__slow_mutate", json!({ "milliseconds": 300 })).await;
