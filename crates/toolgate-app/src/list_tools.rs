@@ -46,7 +46,7 @@ impl App {
 pub const fn source_of(actor: &Actor) -> Source {
     match actor.credential {
         Credential::SignIn(_) => Source::Web,
-        Credential::Key(_) => Source::Api,
+        Credential::Key(_) | Credential::Token(_) => Source::Api,
         Credential::Internal => Source::System,
     }
 }

@@ -305,7 +305,7 @@ fn tool_files(folder: Option<&Path>) -> anyhow::Result<Vec<(ToolContract, Arc<Ha
             let to = match contract.execution {
                 Binding::External { .. } => "an outside system",
                 Binding::Space { .. } => "someone at a screen",
-                Binding::Native { .. } => {
+                Binding::Native { .. } | Binding::Mcp { .. } => {
                     bail!("`{}`: a file can define `external` and `space` tools only", file.display())
                 }
             };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{ApiKeyId, PrincipalId, SignInId, TenantId};
+use crate::id::{ApiKeyId, OauthGrantId, PrincipalId, SignInId, TenantId};
 use crate::scope::Scopes;
 
 /// The access rules a principal holds: `<plugin>.<resource>.<level>`, or `*` for all.
@@ -51,6 +51,8 @@ pub enum Credential {
     Key(ApiKeyId),
     /// A browser's cookie.
     SignIn(SignInId),
+    /// An access token that a person let an application have.
+    Token(OauthGrantId),
     /// None: the gate itself acts for a principal it knows.
     Internal,
 }
@@ -119,7 +121,7 @@ impl Actor {
     pub const fn key(&self) -> Option<ApiKeyId> {
         match self.credential {
             Credential::Key(id) => Some(id),
-            Credential::SignIn(_) | Credential::Internal => None,
+            Credential::SignIn(_) | Credential::Token(_) | Credential::Internal => None,
         }
     }
 

@@ -202,6 +202,13 @@ pub enum Binding {
         #[serde(default = "a_day")]
         expires_after_seconds: u64,
     },
+    /// A tool of an MCP server that this gate calls.
+    Mcp {
+        /// The server, by the name its operator gave it.
+        upstream: String,
+        /// What the tool is called there.
+        tool: String,
+    },
 }
 
 const fn a_day() -> u64 {
@@ -213,7 +220,7 @@ impl Binding {
     #[must_use]
     pub const fn waits(&self) -> Option<Duration> {
         match self {
-            Self::Native { .. } => None,
+            Self::Native { .. } | Self::Mcp { .. } => None,
             Self::External { expires_after_seconds } | Self::Space { expires_after_seconds } => {
                 Some(Duration::from_secs(*expires_after_seconds))
             }

@@ -38,6 +38,14 @@ pub enum Area {
     Approvals,
     /// The record, and other people's calls.
     Audit,
+    /// MCP servers this gate calls, and the review of their tools.
+    Upstreams,
+    /// The commands this gate starts as MCP servers: who may name one runs it here.
+    UpstreamCommands,
+    /// Other people's connections, and those shared by all.
+    Connections,
+    /// Applications that may ask people to let them in, and what people let them do.
+    OauthClients,
 }
 
 text_form!(Area {
@@ -52,12 +60,16 @@ text_form!(Area {
     Limits = "limits",
     Kills = "kills",
     Approvals = "approvals",
-    Audit = "audit"
+    Audit = "audit",
+    Upstreams = "upstreams",
+    UpstreamCommands = "upstream_commands",
+    Connections = "connections",
+    OauthClients = "oauth_clients"
 });
 
 impl Area {
     /// Every area.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 16] = [
         Self::Tenants,
         Self::Principals,
         Self::Keys,
@@ -70,6 +82,10 @@ impl Area {
         Self::Kills,
         Self::Approvals,
         Self::Audit,
+        Self::Upstreams,
+        Self::UpstreamCommands,
+        Self::Connections,
+        Self::OauthClients,
     ];
 }
 
@@ -96,6 +112,14 @@ pub enum DocumentKind {
     Grant,
     /// [`ToolSetting`](crate::tool_setting::ToolSetting): a tenant's word on a tool.
     Tool,
+    /// [`Upstream`](crate::upstream::Upstream): an MCP server this gate calls.
+    Upstream,
+    /// [`UpstreamTool`](crate::upstream::UpstreamTool): what was accepted of one of its tools.
+    UpstreamTool,
+    /// An application that may ask people to let it in.
+    OauthClient,
+    /// An account at an outside service, without its secret.
+    Connection,
 }
 
 text_form!(DocumentKind {
@@ -108,7 +132,11 @@ text_form!(DocumentKind {
     Kill = "kill",
     ApprovalRule = "approval_rule",
     Grant = "grant",
-    Tool = "tool"
+    Tool = "tool",
+    Upstream = "upstream",
+    UpstreamTool = "upstream_tool",
+    OauthClient = "oauth_client",
+    Connection = "connection"
 });
 
 /// A document as it stands.

@@ -52,6 +52,10 @@ error_codes! {
     BudgetExceeded = "budget_exceeded", Later;
     /// The tool could not do it.
     Execution = "execution", AfterChange;
+    /// The tool needs an account that nobody has connected yet.
+    ConnectionNeeded = "connection_needed", AfterChange;
+    /// The server behind the tool is away, or answers what it should not.
+    UpstreamFailed = "upstream_failed", Later;
     /// It took longer than its time limit.
     Timeout = "timeout", Later;
     /// The result is larger than its limit.

@@ -99,6 +99,8 @@ prefixed_ids! {
     WorkerId = "wrk";
     /// A person signed in with a browser.
     SignInId = "sin";
+    /// What a person let an application do.
+    OauthGrantId = "ogr";
 }
 
 macro_rules! text_ids {

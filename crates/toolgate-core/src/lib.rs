@@ -34,6 +34,7 @@ pub mod tenant;
 pub mod time;
 pub mod tool_setting;
 pub mod toolset;
+pub mod upstream;
 
 pub use actor::{AccessRules, Acting, Actor, Credential, Subject};
 pub use catalog::{BoundTool, Catalog};

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::actor::Actor;
+use crate::error::CallError;
 use crate::id::{InvocationId, SessionId};
 use crate::json::JsonText;
 use crate::port::capability::Capabilities;
@@ -38,6 +39,10 @@ pub enum ToolFailure {
         /// What would help.
         hint: Option<String>,
     },
+    /// It failed in a way that has a code of its own.
+    Coded(Box<CallError>),
+    /// It was sent off and no answer came: whether it happened can't be known here.
+    Lost(Box<CallError>),
     /// It noticed the cancellation and stopped before it had an effect.
     Cancelled,
     /// It was handed on: the result comes later, by call id.
@@ -77,6 +82,8 @@ impl ToolFailure {
     pub fn hint(self, text: impl Into<String>) -> Self {
         match self {
             Self::Failed { message, .. } => Self::Failed { message, hint: Some(text.into()) },
+            Self::Coded(error) => Self::Coded(Box::new(error.hint(text))),
+            Self::Lost(error) => Self::Lost(Box::new(error.hint(text))),
             other @ (Self::Cancelled | Self::HandedOn { .. }) => other,
         }
     }

@@ -1,8 +1,10 @@
 //! Ports: what the core needs from the outside, in its own words. Each trait's docs are its contract.
 
 pub mod capability;
+pub mod connection;
 pub mod executor;
 pub mod gate;
 pub mod identity;
 pub mod store;
+pub mod upstream;
 pub mod validator;

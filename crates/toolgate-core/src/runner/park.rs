@@ -197,6 +197,7 @@ impl Runner {
             Err(_) => Err("looking ahead took too long".to_owned()),
             Ok(Err(_)) => Err("looking ahead broke off".to_owned()),
             Ok(Ok(Err(ToolFailure::Failed { message, .. }))) => Err(message),
+            Ok(Ok(Err(ToolFailure::Coded(error) | ToolFailure::Lost(error)))) => Err(error.message),
             Ok(Ok(Err(ToolFailure::Cancelled | ToolFailure::HandedOn { .. }))) => {
                 Err("looking ahead was broken off".to_owned())
             }

@@ -178,6 +178,8 @@ impl Runner {
                 error.hint = hint;
                 Step::Failed { error }
             }
+            Ended::Returned(Err(ToolFailure::Coded(error))) => Step::Failed { error: *error },
+            Ended::Returned(Err(ToolFailure::Lost(error))) => unknown_if_write(&tool, *error),
             Ended::Returned(Err(ToolFailure::Cancelled)) => Step::Cancelled { reason: None },
             Ended::Returned(Err(ToolFailure::HandedOn { to, within })) => {
                 Step::Waiting { reason: format!("waits for {to}"), deadline: self.0.clock.now().plus(within) }

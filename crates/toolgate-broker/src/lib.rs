@@ -1,0 +1,1 @@
+//! Connections to outside accounts: secrets sealed at rest, and OAuth that keeps them fresh.
