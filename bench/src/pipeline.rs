@@ -69,6 +69,7 @@ async fn one_call(runner: &Runner) -> anyhow::Result<()> {
         key: None,
         source: Source::Api,
         wait: Duration::from_secs(30),
+        watch: None,
     };
     ensure!(runner.execute(call).await?.ok);
     Ok(())

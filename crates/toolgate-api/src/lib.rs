@@ -19,6 +19,7 @@ mod sign_in;
 mod tenant;
 mod tool;
 mod toolset;
+mod upstream;
 
 pub use approval::{
     ApprovalRuleListView, ApprovalRuleView, ApproveRequest, EditRequest, GrantListView, GrantView, InboxView,
@@ -54,3 +55,7 @@ pub use sign_in::{
 pub use tenant::{CreateTenantRequest, TenantCreatedView, TenantListView, TenantView, UpdateTenantRequest};
 pub use tool::{ToolListView, ToolSummaryView, ToolView};
 pub use toolset::{PutToolsetRequest, ToolsetListView, ToolsetView};
+pub use upstream::{
+    AcceptUpstreamToolRequest, PutUpstreamRequest, RefuseUpstreamToolRequest, TransportView, UpstreamHealthView,
+    UpstreamListView, UpstreamRefreshView, UpstreamTestView, UpstreamToolListView, UpstreamToolView, UpstreamView,
+};

@@ -47,8 +47,9 @@ impl Background {
         let anchor = every(self.anchor_every, || Self::anchor(runner), "anchor");
         let refresh =
             every(self.refresh_every, || async { app.snapshots.refresh().await.map(drop) }, "refresh");
+        let follow = every(self.refresh_every, || app.follow_upstreams(), "looking at MCP servers");
         let tidy = every(self.tidy_every, || app.tidy(), "tidying");
-        tokio::join!(sweep, renew, anchor, refresh, tidy);
+        tokio::join!(sweep, renew, anchor, refresh, follow, tidy);
     }
 
     /// Anchors everything not yet anchored.

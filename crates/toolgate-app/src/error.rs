@@ -65,6 +65,9 @@ pub enum AppError {
         /// Why.
         message: String,
     },
+    /// Something outside could not do it; the error is a call's.
+    #[error("{}", .0.message)]
+    Call(toolgate_core::CallError),
     /// The runner could not take the call.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use toolgate_core::id::{ConnectionId, IdempotencyKey, InvocationId, SessionId, ToolName};
-use toolgate_core::runner::CallInput;
+use toolgate_core::runner::{CallInput, Watch};
 use toolgate_core::{Actor, Call, CallResult, Source};
 
 use crate::{App, AppError};
@@ -28,6 +28,8 @@ pub struct InvokeRequest {
     pub source: Source,
     /// How long the caller waits.
     pub wait: Duration,
+    /// Who looks on while it runs.
+    pub watch: Option<Watch>,
 }
 
 impl App {
@@ -55,6 +57,7 @@ impl App {
                 key: actor.key(),
                 source: request.source,
                 wait: request.wait,
+                watch: request.watch,
             })
             .await?;
         let known = result.error.as_ref().is_none_or(|e| e.code != toolgate_core::ErrorCode::Unavailable);

@@ -50,6 +50,9 @@ mod tenant;
 mod tool_setting;
 mod toolset;
 mod try_policy;
+mod upstream;
+mod upstream_reading;
+mod upstream_tool;
 
 use std::sync::Arc;
 
@@ -90,6 +93,8 @@ pub use stored::Stored;
 pub use tenant::TenantChange;
 pub use toolset::ToolsetWithTools;
 pub use try_policy::{PolicyTrial, TriedCall};
+pub use upstream::KnownUpstream;
+pub use upstream_tool::{Looked, ReviewedTool};
 
 use authenticate::KnownKeys;
 use entrance::Entrance;

@@ -10,27 +10,39 @@ use toolgate_core::{Actor, BoundTool, Source};
 use crate::{App, AppError};
 
 impl App {
-    /// The tools this caller may call, ordered by id: at most so many after this id. Only as many are asked about as it
+    /// The tools this caller may call through this door, ordered by id: at most so many after this id. Only as many are asked about as it
     /// takes to find them.
     #[must_use]
-    pub fn list_tools(&self, actor: &Actor, after: &str, limit: usize) -> Vec<Arc<BoundTool>> {
+    pub fn list_tools(
+        &self,
+        actor: &Actor,
+        source: Source,
+        after: &str,
+        limit: usize,
+    ) -> Vec<Arc<BoundTool>> {
         let parts = self.runner.parts();
         let catalog = parts.tools.of(&actor.tenant);
         let start = catalog.tools().partition_point(|tool| tool.contract.id.as_str() <= after);
-        let permitted = |tool: &&Arc<BoundTool>| parts.permit(&self.ask(actor, tool)).is_ok();
+        let permitted =
+            |tool: &&Arc<BoundTool>| parts.permit(&Ask { source, ..self.ask(actor, tool) }).is_ok();
         catalog.tools()[start..].iter().filter(permitted).take(limit).cloned().collect()
     }
 
-    /// One tool this caller may call, by id or alias.
+    /// One tool this caller may call through this door, by id or alias.
     ///
     /// # Errors
     /// "Not found" for what does not exist and for what the caller may not call.
-    pub fn read_tool(&self, actor: &Actor, id: &ToolName) -> Result<Arc<BoundTool>, AppError> {
+    pub fn read_tool(
+        &self,
+        actor: &Actor,
+        source: Source,
+        id: &ToolName,
+    ) -> Result<Arc<BoundTool>, AppError> {
         let parts = self.runner.parts();
         let catalog = parts.tools.of(&actor.tenant);
         catalog
             .get(id)
-            .filter(|tool| parts.permit(&self.ask(actor, tool)).is_ok())
+            .filter(|tool| parts.permit(&Ask { source, ..self.ask(actor, tool) }).is_ok())
             .cloned()
             .ok_or(AppError::NotFound { what: "tool" })
     }

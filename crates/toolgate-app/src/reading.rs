@@ -11,6 +11,7 @@ use toolgate_core::grant::Grant;
 use toolgate_core::id::{PrincipalId, Slug, TenantId};
 use toolgate_core::kill::{Kill, KillKind};
 use toolgate_core::limit::{Budget, Limit, Overrun, Per, Span};
+use toolgate_core::port::upstream::Upstreams;
 use toolgate_core::port::validator::{Validator, Violation};
 use toolgate_core::profile::Profile;
 use toolgate_core::role::{BUILT_IN, Role};
@@ -23,6 +24,7 @@ use toolgate_policy::{Alarm, BoundGrant, BoundProfile, TenantGate, TenantRules};
 
 use crate::policy::PolicyDocument;
 use crate::snapshot::{RegistryEntry, Snapshot};
+use crate::upstream_reading::FromUpstreams;
 
 /// What keeps a tenant manageable whose saved policies can no longer be read: nobody calls, administrators manage.
 const EMERGENCY: &str = r#"@id("the saved policies can't be read")
@@ -36,6 +38,7 @@ pub(crate) struct Reading {
     pub(crate) tools: Vec<Arc<BoundTool>>,
     pub(crate) today: String,
     pub(crate) default_policies: Arc<Policies>,
+    pub(crate) upstreams: Option<Arc<dyn Upstreams>>,
     pub(crate) before: Option<Arc<Snapshot>>,
 }
 
@@ -51,7 +54,11 @@ impl Reading {
             true => ToolSettings::new(),
             false => tool_settings(&tenant.id, documents),
         };
-        let registry = self.registry(&tenant.id, &own, &for_all);
+        let from_upstreams = self.upstreams.as_ref().map_or_else(FromUpstreams::default, |pool| {
+            let before = self.before.as_ref().map(|before| &before.from_upstreams);
+            FromUpstreams::read(&tenant.id, documents, pool.as_ref(), before)
+        });
+        let registry = self.registry(&tenant.id, &from_upstreams, &own, &for_all);
         let on =
             registry.iter().filter(|entry| entry.enablement.is_on()).map(|entry| Arc::clone(&entry.tool));
         // A part of tools that fit together fits together.
@@ -67,13 +74,22 @@ impl Reading {
             policy_revision,
             policies,
             for_all,
+            from_upstreams,
             tenant,
         }
     }
 
-    fn registry(&self, tenant: &TenantId, own: &ToolSettings, all: &ToolSettings) -> Vec<RegistryEntry> {
+    fn registry(
+        &self,
+        tenant: &TenantId,
+        upstreams: &FromUpstreams,
+        own: &ToolSettings,
+        all: &ToolSettings,
+    ) -> Vec<RegistryEntry> {
         let mut registry = Vec::with_capacity(self.tools.len());
-        for tool in &self.tools {
+        // The names of servers' tools begin with `mcp__`, which no plugin may take: they can't meet others.
+        let tools = self.tools.iter().filter(|tool| !upstreams.holds(&tool.contract.id));
+        for tool in tools.chain(upstreams.tools()) {
             let id = tool.contract.id.as_str();
             let (tenant_row, default_row) = (own.get(id).cloned(), all.get(id).cloned());
             let enabled = |row: &Option<ToolSetting>| row.as_ref().and_then(|row| row.enabled);
@@ -200,7 +216,7 @@ fn roles(tenant: &TenantId, documents: &[Document]) -> HashMap<String, Vec<Strin
 }
 
 /// Documents of one kind by name. Of one that can't be read there is the name alone, and someone is told.
-fn parsed<T: DeserializeOwned>(
+pub(crate) fn parsed<T: DeserializeOwned>(
     tenant: &TenantId,
     documents: &[Document],
     kind: DocumentKind,

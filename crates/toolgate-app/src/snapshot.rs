@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use toolgate_core::id::{PrincipalId, TenantId};
 use toolgate_core::limit::Limit;
 use toolgate_core::port::store::{Store, StoreError};
+use toolgate_core::port::upstream::Upstreams;
 use toolgate_core::tenant::Tenant;
 use toolgate_core::tool_setting::{Enablement, ToolSetting};
 use toolgate_core::{BoundTool, Catalog};
@@ -21,6 +22,7 @@ use toolgate_policy::TenantGate;
 use toolgate_policy::cedar::Policies;
 
 use crate::reading::{Reading, ToolSettings, tool_settings};
+use crate::upstream_reading::FromUpstreams;
 
 /// How long a tenant that moved on may be unreadable before nobody of it gets in.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -39,6 +41,8 @@ pub struct Snapshot {
     pub(crate) registry: Vec<RegistryEntry>,
     pub(crate) policy_revision: u64,
     pub(crate) policies: Arc<Policies>,
+    /// The tools of MCP servers, by id, with the revisions they were made from.
+    pub(crate) from_upstreams: FromUpstreams,
 }
 
 /// A tool of the server as it stands in a tenant, switched on or not.
@@ -86,6 +90,7 @@ pub struct Snapshots {
     today: String,
     default_policies: Arc<Policies>,
     default_text: String,
+    upstreams: Option<Arc<dyn Upstreams>>,
     loaded: ArcSwap<HashMap<TenantId, Arc<Snapshot>>>,
     /// One at a time, so that an older reading never takes the place of a newer one.
     loading: tokio::sync::Mutex<Option<ForAll>>,
@@ -119,12 +124,25 @@ impl Snapshots {
             today,
             default_policies,
             default_text,
+            upstreams: None,
             loaded: ArcSwap::default(),
             loading: tokio::sync::Mutex::default(),
             failing: Mutex::default(),
             nothing: Arc::default(),
             moves: AtomicU64::new(0),
         })
+    }
+
+    /// The same, with MCP servers whose accepted tools join each tenant's.
+    #[must_use]
+    pub fn with_upstreams(mut self, pool: Arc<dyn Upstreams>) -> Self {
+        self.upstreams = Some(pool);
+        self
+    }
+
+    /// The MCP servers, where this process calls any.
+    pub(crate) const fn upstreams(&self) -> Option<&Arc<dyn Upstreams>> {
+        self.upstreams.as_ref()
     }
 
     /// The policies of tenants that saved none.
@@ -294,6 +312,7 @@ impl Snapshots {
             tools: self.tools.clone(),
             today: self.today.clone(),
             default_policies: Arc::clone(&self.default_policies),
+            upstreams: self.upstreams.clone(),
             before,
         };
         // Compiling thousands of tools takes a while; the callers of other tenants should not wait for it.

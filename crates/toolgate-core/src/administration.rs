@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use crate::document::{DocumentKind, Expect};
 use crate::event::{EventDraft, EventKind};
-use crate::id::{ApiKeyId, InvocationId, PrincipalId, SessionId, TenantId};
+use crate::id::{ApiKeyId, InvocationId, OauthGrantId, PrincipalId, SessionId, TenantId};
 use crate::json::{JsonText, digest};
+use crate::oauth::OauthGrant;
 use crate::principal::{ApiKey, Principal};
 use crate::time::Timestamp;
 
@@ -81,6 +82,19 @@ pub enum Write {
     EndKeyLine {
         /// The first of the line.
         id: ApiKeyId,
+    },
+    /// What a person let an application do. An unknown principal is a `NotFound`, a taken id is `Refused`.
+    PutOauthGrant(Box<OauthGrant>),
+    /// A grant that is taken back: none of its tokens works any more. One that was before stays as it is; unknown is a
+    /// `NotFound`.
+    RevokeOauthGrant {
+        /// Which.
+        id: OauthGrantId,
+    },
+    /// All grants of one application are taken back.
+    RevokeOauthGrantsOf {
+        /// The application.
+        client_id: String,
     },
 }
 

@@ -99,6 +99,8 @@ prefixed_ids! {
     WorkerId = "wrk";
     /// A person signed in with a browser.
     SignInId = "sin";
+    /// A message to the outside.
+    NotificationId = "ntf";
     /// What a person let an application do.
     OauthGrantId = "ogr";
 }

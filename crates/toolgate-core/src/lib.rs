@@ -21,6 +21,8 @@ pub mod invocation;
 pub mod json;
 pub mod kill;
 pub mod limit;
+pub mod notification;
+pub mod oauth;
 pub mod pattern;
 pub mod port;
 pub mod principal;

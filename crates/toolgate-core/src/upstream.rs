@@ -200,6 +200,11 @@ crate::contract::text_form!(ToolState {
     Gone = "gone"
 });
 
+impl ToolState {
+    /// Every state.
+    pub const ALL: [Self; 5] = [Self::New, Self::Changed, Self::Accepted, Self::Refused, Self::Gone];
+}
+
 impl UpstreamTool {
     /// Where it stands.
     #[must_use]
@@ -242,7 +247,7 @@ impl UpstreamTool {
             },
             category: "mcp".to_owned(),
             icon: "plug".to_owned(),
-            input_schema: offer.input_schema.clone(),
+            input_schema: as_object(offer.input_schema.clone()),
             output_schema: offer.output_schema.clone().unwrap_or_else(undeclared_output),
             effect: decision.effect,
             egress: decision.egress,
@@ -265,6 +270,16 @@ impl UpstreamTool {
             execution: Binding::Mcp { upstream: self.upstream.to_string(), tool: offer.name.clone() },
         })
     }
+}
+
+/// An input is an object, whether its schema says so or not.
+fn as_object(mut schema: Value) -> Value {
+    if let Value::Object(keywords) = &mut schema
+        && !keywords.contains_key("type")
+    {
+        keywords.insert("type".to_owned(), Value::from("object"));
+    }
+    schema
 }
 
 /// What a tool without an output schema returns: its content as MCP has it, open, and marked as undeclared.

@@ -60,7 +60,8 @@ pub(crate) fn check_role(schema: &Value, role: Role) -> Result<(), SchemaError> 
     if role == Role::Output {
         return Ok(());
     }
-    for keyword in ["$ref", "allOf", "anyOf", "oneOf", "not", "enum", "const"] {
+    // Servers do say `anyOf` beside `properties`, and clients read the fields off the top all the same.
+    for keyword in ["$ref", "enum", "const"] {
         if schema.get(keyword).is_some() {
             return Err(SchemaError::InputCombined { keyword });
         }
@@ -98,8 +99,9 @@ fn dialect(schema: &Value) -> Result<Draft, SchemaError> {
 /// A schema is one document: keywords that give parts of it other names or another dialect are refused, so that a
 /// reference can only mean a place. The top may have a `$id`, which then means nothing.
 fn check_keywords(graph: &Graph<'_>, id: NodeId, keywords: &Map<String, Value>) -> Result<(), SchemaError> {
-    const REFUSED: [&str; 6] =
-        ["$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary"];
+    // `$anchor` names a place that no reference may use: it changes nothing, and stays as it came.
+    const REFUSED: [&str; 5] =
+        ["$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary"];
     const ONLY_AT_THE_TOP: [&str; 2] = ["$id", "$schema"];
     let below_top: &[&str] = if id == 0 { &[] } else { &ONLY_AT_THE_TOP };
     match REFUSED.iter().chain(below_top).find(|keyword| keywords.contains_key(**keyword)) {

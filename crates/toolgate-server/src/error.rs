@@ -148,6 +148,9 @@ impl From<AppError> for ApiError {
                 .hint("ask for a new link; each works once, and for a while"),
             AppError::Identity { fault, message } => identity(fault, message),
             AppError::Conflict { message } => Self::door(DoorCode::Conflict, message),
+            AppError::Call(error) => {
+                Self { status: call_status(error.code), error: error.into(), retry_after_seconds: None }
+            }
             AppError::Run(RunError::UnknownSession(_)) => Self::door(DoorCode::NotFound, cause.to_string())
                 .hint("leave `session_id` out, or make one with `POST /api/v1/sessions`"),
             AppError::Run(RunError::KeyReused { first }) => Self::call(
@@ -217,11 +220,13 @@ pub(crate) const fn call_status(code: ErrorCode) -> StatusCode {
         ErrorCode::Validation | ErrorCode::Execution => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::RateLimited | ErrorCode::BudgetExceeded => StatusCode::TOO_MANY_REQUESTS,
         ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
-        ErrorCode::ResultTooLarge | ErrorCode::OutputInvalid | ErrorCode::RedactionFailed => {
-            StatusCode::BAD_GATEWAY
-        }
+        ErrorCode::ResultTooLarge
+        | ErrorCode::OutputInvalid
+        | ErrorCode::RedactionFailed
+        | ErrorCode::UpstreamFailed => StatusCode::BAD_GATEWAY,
         ErrorCode::IdempotencyConflict
         | ErrorCode::Cancelled
+        | ErrorCode::ConnectionNeeded
         | ErrorCode::Rejected
         | ErrorCode::Expired
         | ErrorCode::InDoubt => StatusCode::CONFLICT,

@@ -24,6 +24,8 @@ pub mod identities;
 pub mod keys;
 pub mod leases;
 pub mod lists;
+pub mod oauth;
+pub mod notifications;
 pub mod principals;
 pub mod record;
 pub mod reviews;
@@ -123,6 +125,24 @@ macro_rules! store_contract {
             tokens: racing_takers_have_one_winner,
             tokens: old_tokens_are_forgotten,
             tokens: voided_tokens_work_no_more,
+            notifications: steps_that_concern_people_are_news,
+            notifications: news_are_taken_with_what_is_told_of_them,
+            notifications: racing_readers_of_news_have_one_winner,
+            notifications: a_notification_has_one_sender_at_a_time,
+            notifications: racing_senders_share_the_work,
+            notifications: tries_are_kept_and_the_dead_brought_back,
+            notifications: notifications_come_in_parts_and_are_forgotten,
+            notifications: what_a_person_decided_is_found,
+            oauth: a_token_leads_to_its_grant_and_person,
+            oauth: a_grant_and_its_tokens_are_made_once_and_for_someone,
+            oauth: a_token_is_exchanged_once_and_in_its_time,
+            oauth: racing_exchanges_have_one_winner,
+            oauth: a_grant_that_was_taken_back_is_over,
+            oauth: an_applications_grants_end_together,
+            oauth: grants_are_listed_by_person_and_page,
+            oauth: a_grants_last_use_never_moves_back,
+            oauth: registrations_are_kept_and_bounded,
+            oauth: what_ended_long_ago_is_forgotten,
             texts: unicode_survives,
             texts: nul_characters_do_no_harm,
             texts: a_mebibyte_survives,

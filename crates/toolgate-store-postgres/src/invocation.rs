@@ -89,6 +89,28 @@ impl InvocationStore for PostgresStore {
         row::all(&self.query(&query.sql, &params).await?, row::invocation)
     }
 
+    async fn decided_by(
+        &self,
+        tenant: &TenantId,
+        person: &PrincipalId,
+        page: Page,
+    ) -> Result<Vec<Invocation>, StoreError> {
+        let sql = format!(
+            "SELECT {} FROM invocations WHERE id = ANY(ARRAY(
+                 SELECT DISTINCT invocation_id FROM events
+                 WHERE tenant_id = $1 AND actor = $2 AND invocation_id < $3
+                     AND (kind IN ('tool.approved', 'tool.rejected')
+                          OR (kind = 'tool.review_changed' AND data = '{{\"step\":\"voted\"}}'))
+                 ORDER BY invocation_id DESC LIMIT $4
+             )) ORDER BY id DESC",
+            row::listed_columns()
+        );
+        // `~` comes after every id.
+        let after = page.after.map_or_else(|| "~".to_owned(), |id| id.to_string());
+        let (tenant, person, limit) = (tenant.as_str(), person.as_str(), i64::from(page.limit));
+        row::all(&self.query(&sql, &[&tenant, &person, &after, &limit]).await?, row::invocation)
+    }
+
     async fn due(&self, now: Timestamp, limit: u32) -> Result<Vec<Invocation>, StoreError> {
         let sql = format!(
             "SELECT {INVOCATION_COLUMNS} FROM invocations WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2"

@@ -13,6 +13,8 @@ mod identity;
 mod invocation;
 mod key;
 mod migrate;
+mod oauth;
+mod notification;
 mod principal;
 mod rate;
 mod row;

@@ -18,6 +18,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "spine", sql: include_str!("../migrations/0001_spine.sql") },
     Migration { version: 2, name: "governance", sql: include_str!("../migrations/0002_governance.sql") },
     Migration { version: 3, name: "review", sql: include_str!("../migrations/0003_review.sql") },
+    Migration { version: 4, name: "outbox", sql: include_str!("../migrations/0004_outbox.sql") },
+    Migration { version: 5, name: "oauth", sql: include_str!("../migrations/0005_oauth.sql") },
 ];
 
 /// Any number, the same on all nodes: who holds this lock migrates.

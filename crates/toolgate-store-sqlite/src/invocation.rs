@@ -15,7 +15,7 @@ use crate::SqliteStore;
 use crate::database::Fault;
 use crate::event::{append, session_head};
 use crate::row::{self, EVENT_COLUMNS, INVOCATION_COLUMNS};
-use crate::spent;
+use crate::{notification, spent};
 use crate::writer::Commit;
 
 #[async_trait]
@@ -61,6 +61,32 @@ impl InvocationStore for SqliteStore {
             .read(move |connection| {
                 let values: Vec<&dyn ToSql> = values.iter().map(|value| &**value as &dyn ToSql).collect();
                 row::all(connection, &sql, &values, row::invocation)
+            })
+            .await
+    }
+
+    async fn decided_by(
+        &self,
+        tenant: &TenantId,
+        person: &PrincipalId,
+        page: Page,
+    ) -> Result<Vec<Invocation>, StoreError> {
+        let (tenant, person) = (tenant.to_string(), person.to_string());
+        // `~` comes after every id.
+        let after = page.after.map_or_else(|| "~".to_owned(), |id| id.to_string());
+        self.database
+            .read(move |connection| {
+                let sql = format!(
+                    "SELECT {} FROM invocations WHERE id IN (
+                         SELECT DISTINCT invocation_id FROM events
+                         WHERE tenant_id = ?1 AND actor = ?2 AND invocation_id < ?3
+                             AND (kind IN ('tool.approved', 'tool.rejected')
+                                  OR (kind = 'tool.review_changed' AND data = '{{\"step\":\"voted\"}}'))
+                         ORDER BY invocation_id DESC LIMIT ?4
+                     ) ORDER BY id DESC",
+                    row::listed_columns()
+                );
+                row::all(connection, &sql, &[&tenant, &person, &after, &page.limit], row::invocation)
             })
             .await
     }
@@ -127,7 +153,7 @@ impl InvocationStore for SqliteStore {
                      WHERE due_at IS NOT NULL AND (status = 'running' OR (status = 'pending' AND approval = 'approved'))",
                     [],
                 )?;
-                Ok(())
+                notification::end_claims(connection)
             })
             .await
     }

@@ -10,6 +10,8 @@ mod identity;
 mod invocation;
 mod key;
 mod migrate;
+mod oauth;
+mod notification;
 mod principal;
 mod row;
 mod session;

@@ -9,6 +9,8 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "spine", include_str!("../migrations/0001_spine.sql")),
     (2, "governance", include_str!("../migrations/0002_governance.sql")),
     (3, "review", include_str!("../migrations/0003_review.sql")),
+    (4, "outbox", include_str!("../migrations/0004_outbox.sql")),
+    (5, "oauth", include_str!("../migrations/0005_oauth.sql")),
 ];
 
 pub(crate) fn run(connection: &mut Connection) -> Result<(), StoreError> {

@@ -10,6 +10,9 @@ use toolgate_core::id::{
     ApiKeyId, IdempotencyKey, InvocationId, PrincipalId, PrincipalKind, SessionId, SignInId, TenantId,
     ToolName, WorkerId,
 };
+use toolgate_core::id::NotificationId;
+use toolgate_core::notification::{Notification, NotificationState, Tried};
+use toolgate_core::port::outbox::{News, OutboxStore};
 use toolgate_core::port::store::{
     AdminStore, AuditStore, Begun, EndSignIns, InvocationFilter, InvocationStore, Page, PrincipalStore,
     Session, SessionStore, SignInStore, Store, StoreError, ToolRow, ToolStore,
@@ -55,6 +58,9 @@ impl InvocationStore for Forgetful {
         Ok(None)
     }
     async fn list(&self, _: &TenantId, _: &InvocationFilter, _: Page) -> Answer<Vec<Invocation>> {
+        Ok(Vec::new())
+    }
+    async fn decided_by(&self, _: &TenantId, _: &PrincipalId, _: Page) -> Answer<Vec<Invocation>> {
         Ok(Vec::new())
     }
     async fn due(&self, _: Timestamp, _: u32) -> Answer<Vec<Invocation>> {
@@ -234,6 +240,49 @@ impl SignInStore for Forgetful {
         Ok(None)
     }
     async fn forget_sign_ins(&self, _: Timestamp) -> Answer<()> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl OutboxStore for Forgetful {
+    async fn news(&self, _: u32) -> Answer<Vec<News>> {
+        Ok(Vec::new())
+    }
+    async fn post(&self, _: &[i64], _: Vec<Notification>) -> Answer<()> {
+        Ok(())
+    }
+    async fn claim_notifications(
+        &self,
+        _: &TenantId,
+        _: &str,
+        _: Timestamp,
+        _: Timestamp,
+        _: u32,
+    ) -> Answer<Vec<Notification>> {
+        Ok(Vec::new())
+    }
+    async fn settle_notification(&self, _: &Notification, _: Tried) -> Answer<bool> {
+        Ok(true)
+    }
+    async fn retry_notification(
+        &self,
+        _: &TenantId,
+        _: NotificationId,
+        _: Timestamp,
+    ) -> Answer<Notification> {
+        Err(StoreError::NotFound)
+    }
+    async fn notifications(
+        &self,
+        _: &TenantId,
+        _: Option<NotificationState>,
+        _: Option<NotificationId>,
+        _: u32,
+    ) -> Answer<Vec<Notification>> {
+        Ok(Vec::new())
+    }
+    async fn forget_notifications(&self, _: Timestamp) -> Answer<()> {
         Ok(())
     }
 }

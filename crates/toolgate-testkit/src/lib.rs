@@ -10,6 +10,7 @@
 )]
 
 mod forgetful;
+mod forgetful_oauth;
 mod gate;
 mod oidc;
 mod port;

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
-use toolgate_app::{App, Limits, Records, Snapshots};
+use toolgate_app::{App, Limits, Records, Snapshots, source_of};
 use toolgate_core::actor::{Credential, Subject};
 use toolgate_core::document::{Document, DocumentKind};
 use toolgate_core::id::{ApiKeyId, SignInId, TenantId};
@@ -220,7 +220,8 @@ impl World {
     }
 
     fn listed(&self, actor: &Actor) -> Vec<String> {
-        self.app.list_tools(actor, "", usize::MAX).iter().map(|tool| tool.contract.id.to_string()).collect()
+        let tools = self.app.list_tools(actor, source_of(actor), "", usize::MAX);
+        tools.iter().map(|tool| tool.contract.id.to_string()).collect()
     }
 
     fn call(&self, actor: &Actor, tool: &str, n: i64) -> Outcome {
@@ -238,6 +239,7 @@ impl World {
                 _ => Source::Web,
             },
             wait: Duration::from_secs(5),
+            watch: None,
         };
         match self.runtime.block_on(self.app.runner().execute(call)) {
             Ok(result) if result.status == Status::Pending => Outcome::Asked,
@@ -285,7 +287,7 @@ proptest! {
         prop_assert_eq!(world.listed(&actor), callable);
         for tool in tools() {
             let id = &tool.contract.id;
-            let described = world.app.read_tool(&actor, id).is_ok();
+            let described = world.app.read_tool(&actor, source_of(&actor), id).is_ok();
             prop_assert_eq!(described, world.listed(&actor).contains(&id.to_string()), "{}", id);
         }
     }

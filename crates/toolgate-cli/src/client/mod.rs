@@ -50,6 +50,8 @@ mod tenant;
 mod text;
 mod tool;
 mod toolset;
+mod upstream;
+mod upstream_tool;
 mod who;
 
 use std::process::ExitCode;
@@ -136,6 +138,9 @@ pub(crate) enum ClientCommand {
     /// Named selections of tools.
     #[command(subcommand, arg_required_else_help = true)]
     Toolset(toolset::ToolsetCommand),
+    /// MCP servers that the gate calls, and the review of their tools.
+    #[command(subcommand, arg_required_else_help = true)]
+    Upstream(upstream::UpstreamCommand),
     /// What holds for an agent's use of its tools; it can only tighten.
     #[command(subcommand, arg_required_else_help = true)]
     Profile(profile::ProfileCommand),
@@ -186,6 +191,7 @@ pub(crate) async fn run(command: ClientCommand, global: &Global) -> ExitCode {
         ClientCommand::Role(command) => role::run(command, global).await,
         ClientCommand::Policy(command) => policy::run(command, global).await,
         ClientCommand::Toolset(command) => toolset::run(command, global).await,
+        ClientCommand::Upstream(command) => upstream::run(command, global).await,
         ClientCommand::Profile(command) => profile::run(command, global).await,
         ClientCommand::Limit(command) => limit::run(command, global).await,
         ClientCommand::Kill(command) => kill::run(command, global).await,

@@ -2,9 +2,12 @@
 
 pub mod capability;
 pub mod connection;
+pub mod courier;
 pub mod executor;
 pub mod gate;
 pub mod identity;
+pub mod outbox;
+pub mod oauth;
 pub mod store;
 pub mod upstream;
 pub mod validator;

@@ -15,6 +15,8 @@ use crate::id::{
 use crate::invocation::{Invocation, Status};
 use crate::json::JsonText;
 use crate::port::gate::SharedMeters;
+use crate::port::oauth::OauthStore;
+use crate::port::outbox::OutboxStore;
 use crate::principal::{ApiKey, KeyHolder, OneTimeToken, Principal, SignIn};
 use crate::tenant::Tenant;
 use crate::time::Timestamp;
@@ -112,6 +114,14 @@ pub trait InvocationStore: Send + Sync {
         &self,
         tenant: &TenantId,
         filter: &InvocationFilter,
+        page: Page,
+    ) -> Result<Vec<Invocation>, StoreError>;
+
+    /// Calls that this person decided on or said yes to, in the same order and as much of them.
+    async fn decided_by(
+        &self,
+        tenant: &TenantId,
+        person: &PrincipalId,
         page: Page,
     ) -> Result<Vec<Invocation>, StoreError>;
 
@@ -410,6 +420,8 @@ pub trait Store:
     + AdminStore
     + PrincipalStore
     + SignInStore
+    + OauthStore
+    + OutboxStore
     + Send
     + Sync
     + 'static

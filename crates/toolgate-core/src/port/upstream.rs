@@ -71,6 +71,9 @@ pub trait Upstreams: Send + Sync {
     /// Ends what is open to a server: it was changed, switched off or removed.
     async fn forget(&self, tenant: &TenantId, name: &Slug);
 
-    /// Names of servers that said their tools changed since this was asked last.
+    /// What strikes a careful reader in an offer: hidden characters, instructions to a model, and the like.
+    fn warnings(&self, offer: &Offer) -> Vec<String>;
+
+    /// Names of servers that were reached anew, or that said their tools changed since this was asked last.
     fn take_changed(&self) -> Vec<(TenantId, Slug)>;
 }

@@ -11,6 +11,7 @@ use crate::id::{ApiKeyId, ConnectionId, IdempotencyKey, InvocationId, SessionId,
 use crate::invocation::{Invocation, Source, Status};
 use crate::json::{JsonText, canonical_digest, to_hex};
 use crate::port::store::StoreError;
+use crate::runner::watch::Watch;
 
 /// A call as a door hands it in.
 #[derive(Debug, Clone)]
@@ -35,6 +36,8 @@ pub struct Call {
     pub source: Source,
     /// How long the caller waits before it takes a handle instead.
     pub wait: Duration,
+    /// Who looks on while it runs here.
+    pub watch: Option<Watch>,
 }
 
 /// A call's arguments.

@@ -13,6 +13,7 @@ mod recorder;
 mod recover;
 mod report;
 mod run;
+mod watch;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +28,7 @@ pub use cleared::{ClearedCall, PreviewCall};
 pub use park::Edit;
 pub use recover::Settlement;
 pub use report::{Late, Report, Reported};
+pub use watch::{Watch, Watched};
 
 use crate::catalog::Tools;
 use crate::change::{NewCall, SessionUse};
@@ -200,7 +202,7 @@ impl Runner {
         }
 
         let opened = self.opened(&call, digest, &admitted, false);
-        let recorder = Arc::new(Recorder::new(self.clone(), opened.clone(), session_use(&call)));
+        let recorder = Arc::new(Recorder::new(self.clone(), opened.clone(), session_use(&call), call.watch.clone()));
         let start_first = Self::starts_first(&admitted.tool, call.wait);
         let ready = Ready {
             id: opened.id,

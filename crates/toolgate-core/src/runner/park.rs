@@ -163,7 +163,9 @@ impl Runner {
             connection: admitted.connection,
             rule: admitted.decision.rule.to_string(),
             permit,
-            recorder: Arc::new(Recorder::resume(self.clone(), row, call.actor.principal.clone())),
+            recorder: Arc::new(
+                Recorder::resume(self.clone(), row, call.actor.principal.clone()).watched(call.watch),
+            ),
             actor: call.actor,
             start_first: true,
         };

@@ -9,7 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Runner;
 use super::call::{CallResult, RunError};
+use super::watch::{Watch, Watched};
 use crate::change::{Change, NewCall, SessionUse};
+use crate::contract::Effect;
 use crate::id::{InvocationId, PrincipalId, SessionId};
 use crate::invocation::{Invocation, Opened, Status, Step};
 use crate::json::JsonText;
@@ -35,6 +37,7 @@ pub(super) struct Recorder {
     session: SessionId,
     request_digest: String,
     cancelled: CancellationToken,
+    watch: Option<Watch>,
     state: Mutex<State>,
 }
 
@@ -59,14 +62,21 @@ pub(super) enum Recorded {
 
 impl Recorder {
     /// For a call that is not in the store yet.
-    pub(super) fn new(runner: Runner, opened: Opened, session: SessionUse) -> Self {
+    pub(super) fn new(runner: Runner, opened: Opened, session: SessionUse, watch: Option<Watch>) -> Self {
         let facts = opened.clone();
-        Self::with(
-            runner,
-            &facts,
-            State { opening: Some((opened, session)), row: None, started: false, chunks: 0 },
-            None,
-        )
+        let state = State { opening: Some((opened, session)), row: None, started: false, chunks: 0 };
+        let repeatable = facts.effect == Effect::Read || facts.idempotent;
+        let cancelled = watch.as_ref().filter(|_| repeatable).map(|watch| watch.gone.child_token());
+        let recorder = Self::with(runner, &facts, state, None).watched(watch);
+        Self { cancelled: cancelled.unwrap_or_default(), ..recorder }
+    }
+
+    /// The same with someone who looks on.
+    pub(super) fn watched(self, watch: Option<Watch>) -> Self {
+        if let Some(watch) = &watch {
+            watch.tell(Watched::Began(self.id));
+        }
+        Self { watch, ..self }
     }
 
     /// For a call that is in the store and about to be started (again), by whoever ordered it.
@@ -89,6 +99,7 @@ impl Recorder {
             session: facts.session,
             request_digest: facts.request_digest.clone(),
             cancelled: CancellationToken::new(),
+            watch: None,
             state: Mutex::new(state),
         }
     }
@@ -256,7 +267,12 @@ impl ProgressSink for Arc<Recorder> {
         state.chunks += 1;
         for _ in 0..BEGIN_TRIES {
             match self.append_once(&mut state, &chunk).await {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    if let Some(watch) = &self.watch {
+                        watch.tell(Watched::Reported(chunk));
+                    }
+                    return Ok(());
+                }
                 Err(Lost::Call) => return Err(ToolFailure::Cancelled),
                 Err(Lost::Store) => tokio::time::sleep(TRY_AGAIN_AFTER).await,
             }

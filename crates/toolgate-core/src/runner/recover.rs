@@ -217,6 +217,7 @@ impl Runner {
             key: opened.key,
             source: opened.source,
             wait,
+            watch: None,
         };
         let labels = self.labels(&call).await.map_err(RunError::Store)?;
         Ok(Some((call, labels)))

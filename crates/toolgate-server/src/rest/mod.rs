@@ -20,6 +20,8 @@ mod session;
 mod tenant;
 mod tool;
 mod toolset;
+mod upstream;
+mod upstream_tool;
 
 use axum::Json;
 use axum::response::IntoResponse;
@@ -102,6 +104,16 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(role::read_role, role::put_role, role::delete_role))
         .routes(routes!(toolset::list_toolsets))
         .routes(routes!(toolset::read_toolset, toolset::put_toolset, toolset::delete_toolset))
+        .routes(routes!(upstream::list_upstreams))
+        .routes(routes!(upstream::read_upstream, upstream::put_upstream, upstream::delete_upstream))
+        .routes(routes!(upstream::enable_upstream))
+        .routes(routes!(upstream::disable_upstream))
+        .routes(routes!(upstream::test_upstream))
+        .routes(routes!(upstream::refresh_upstream))
+        .routes(routes!(upstream_tool::list_upstream_tools))
+        .routes(routes!(upstream_tool::read_upstream_tool))
+        .routes(routes!(upstream_tool::accept_upstream_tool))
+        .routes(routes!(upstream_tool::refuse_upstream_tool))
         .routes(routes!(profile::list_profiles))
         .routes(routes!(profile::read_profile, profile::put_profile, profile::delete_profile))
         .routes(routes!(

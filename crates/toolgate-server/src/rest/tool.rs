@@ -45,7 +45,7 @@ pub(crate) async fn list_tools(
     let page = query(page)?;
     let limit = limit(page.limit, 200)? as usize;
     // One more than is shown tells whether there are more.
-    let tools = state.app.list_tools(&actor, page.cursor.as_deref().unwrap_or_default(), limit + 1);
+    let tools = state.app.list_tools(&actor, toolgate_app::source_of(&actor), page.cursor.as_deref().unwrap_or_default(), limit + 1);
     let shown = &tools[..limit.min(tools.len())];
     let next_cursor = shown.last().filter(|_| tools.len() > limit).map(|tool| tool.contract.id.to_string());
     Ok(Json(ToolListView {
@@ -62,7 +62,7 @@ pub(crate) async fn read_tool(
     Caller(actor): Caller,
     PathId(id): PathId,
 ) -> Result<Json<ToolView>, ApiError> {
-    let tool = state.app.read_tool(&actor, &tool_name(&id)?)?;
+    let tool = state.app.read_tool(&actor, toolgate_app::source_of(&actor), &tool_name(&id)?)?;
     Ok(Json(ToolView::from(&*tool)))
 }
 
@@ -103,6 +103,7 @@ pub(crate) async fn invoke_tool(
         connection: None,
         source: toolgate_app::source_of(&actor),
         wait: wait_of(&query(wait)?, DEFAULT_WAIT)?,
+        watch: None,
     };
     let result = state.app.invoke_tool(&actor, request).await?;
     let links = match (result.status, result.repeated) {

@@ -14,6 +14,9 @@ use toolgate_core::id::{
     ToolName, WorkerId,
 };
 use toolgate_core::invocation::{Opened, Step};
+use toolgate_core::id::NotificationId;
+use toolgate_core::notification::{Notification, NotificationState, Tried};
+use toolgate_core::port::outbox::{News, OutboxStore};
 use toolgate_core::port::store::{
     AdminStore, AuditStore, Begun, EndSignIns, InvocationFilter, InvocationStore, Page, PrincipalStore,
     Session, SessionStore, SignInStore, Store, StoreError, ToolRow, ToolStore,
@@ -82,6 +85,9 @@ impl InvocationStore for Losing {
         page: Page,
     ) -> Answer<Vec<Invocation>> {
         self.store.list(tenant, filter, page).await
+    }
+    async fn decided_by(&self, tenant: &TenantId, by: &PrincipalId, page: Page) -> Answer<Vec<Invocation>> {
+        self.store.decided_by(tenant, by, page).await
     }
     async fn due(&self, now: Timestamp, limit: u32) -> Answer<Vec<Invocation>> {
         self.store.due(now, limit).await
@@ -287,6 +293,49 @@ impl SignInStore for Losing {
     }
     async fn forget_sign_ins(&self, now: Timestamp) -> Answer<()> {
         self.store.forget_sign_ins(now).await
+    }
+}
+
+#[async_trait]
+impl OutboxStore for Losing {
+    async fn news(&self, limit: u32) -> Answer<Vec<News>> {
+        self.store.news(limit).await
+    }
+    async fn post(&self, news: &[i64], notifications: Vec<Notification>) -> Answer<()> {
+        self.store.post(news, notifications).await
+    }
+    async fn claim_notifications(
+        &self,
+        tenant: &TenantId,
+        channel: &str,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Answer<Vec<Notification>> {
+        self.store.claim_notifications(tenant, channel, now, until, limit).await
+    }
+    async fn settle_notification(&self, claimed: &Notification, tried: Tried) -> Answer<bool> {
+        self.store.settle_notification(claimed, tried).await
+    }
+    async fn retry_notification(
+        &self,
+        tenant: &TenantId,
+        id: NotificationId,
+        at: Timestamp,
+    ) -> Answer<Notification> {
+        self.store.retry_notification(tenant, id, at).await
+    }
+    async fn notifications(
+        &self,
+        tenant: &TenantId,
+        state: Option<NotificationState>,
+        after: Option<NotificationId>,
+        limit: u32,
+    ) -> Answer<Vec<Notification>> {
+        self.store.notifications(tenant, state, after, limit).await
+    }
+    async fn forget_notifications(&self, before: Timestamp) -> Answer<()> {
+        self.store.forget_notifications(before).await
     }
 }
 

@@ -1,0 +1,95 @@
+//! From what was accepted of MCP servers to tools. What did not change keeps its compiled parts.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use toolgate_core::BoundTool;
+use toolgate_core::document::{Document, DocumentKind};
+use toolgate_core::id::{Slug, TenantId, ToolName};
+use toolgate_core::port::upstream::Upstreams;
+use toolgate_core::upstream::{Upstream, UpstreamTool};
+
+/// The tools of a tenant's MCP servers that are on.
+#[derive(Debug, Default)]
+pub(crate) struct FromUpstreams(HashMap<ToolName, Made>);
+
+#[derive(Debug)]
+struct Made {
+    /// The revisions of the server's and the tool's documents.
+    from: (u64, u64),
+    tool: Arc<BoundTool>,
+}
+
+impl FromUpstreams {
+    /// The tools that were accepted as they are offered now, of servers that are switched on.
+    pub(crate) fn read(
+        tenant: &TenantId,
+        documents: &[Document],
+        pool: &dyn Upstreams,
+        before: Option<&Self>,
+    ) -> Self {
+        let servers = servers(tenant, documents);
+        let mut found = HashMap::new();
+        for document in documents.iter().filter(|document| document.kind == DocumentKind::UpstreamTool) {
+            let Ok(id) = document.name.parse::<ToolName>() else { continue };
+            // The name says whose it is before its body is read: most are as they were.
+            let Some(name) = document.name.split("__").nth(1) else { continue };
+            let Some((upstream, revision)) = servers.get(name) else { continue };
+            let from = (*revision, document.revision);
+            if let Some(made) = before.and_then(|before| before.0.get(&id)).filter(|made| made.from == from) {
+                found.insert(id, Made { from, tool: Arc::clone(&made.tool) });
+                continue;
+            }
+            match bound(tenant, document, upstream, pool) {
+                Ok(Some(tool)) => drop(found.insert(id, Made { from, tool: Arc::new(tool) })),
+                Ok(None) => {}
+                Err(fault) => {
+                    tracing::error!(%tenant, tool = %id, fault, "ALERT: an accepted tool can't be used; it is off");
+                }
+            }
+        }
+        Self(found)
+    }
+
+    /// Whether one of them has this id.
+    pub(crate) fn holds(&self, id: &ToolName) -> bool {
+        self.0.contains_key(id)
+    }
+
+    /// All of them.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<BoundTool>> {
+        self.0.values().map(|made| &made.tool)
+    }
+}
+
+fn servers(tenant: &TenantId, documents: &[Document]) -> HashMap<String, (Arc<Upstream>, u64)> {
+    let revisions: HashMap<&str, u64> = documents
+        .iter()
+        .filter(|document| document.kind == DocumentKind::Upstream)
+        .map(|document| (document.name.as_str(), document.revision))
+        .collect();
+    // A server whose document can't be read is off.
+    crate::reading::parsed::<Upstream>(tenant, documents, DocumentKind::Upstream)
+        .filter_map(Result::ok)
+        .filter(|(_, upstream)| upstream.enabled)
+        .map(|(name, upstream)| {
+            let revision = revisions.get(name.as_str()).copied().unwrap_or_default();
+            (name, (Arc::new(upstream), revision))
+        })
+        .collect()
+}
+
+fn bound(
+    tenant: &TenantId,
+    document: &Document,
+    upstream: &Arc<Upstream>,
+    pool: &dyn Upstreams,
+) -> Result<Option<BoundTool>, String> {
+    let tool: UpstreamTool =
+        serde_json::from_str(document.body.as_str()).map_err(|cause| cause.to_string())?;
+    let Some(contract) = tool.contract() else { return Ok(None) };
+    let name: &Slug = &tool.upstream;
+    let there = tool.accepted.as_ref().map_or("", |accepted| accepted.offer.name.as_str());
+    let executor = pool.executor(tenant, name, upstream, there);
+    toolgate_schema::register(contract, Vec::new(), executor).map(Some).map_err(|error| error.to_string())
+}

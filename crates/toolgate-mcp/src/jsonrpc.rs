@@ -1,0 +1,335 @@
+//! JSON-RPC 2.0 as MCP uses it: one message at a time, ids that are texts or whole numbers, no batches.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
+
+/// The longest text that can be an id.
+const MAX_ID: usize = 1024;
+
+/// What an answer is matched to its request by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
+pub enum Id {
+    /// A whole number.
+    Number(i64),
+    /// A text.
+    Text(String),
+}
+
+/// A message from a client.
+#[derive(Debug, Clone)]
+pub enum Message {
+    /// Wants an answer.
+    Request(Request),
+    /// Wants none.
+    Notification(Notification),
+    /// Answers a request of ours.
+    Response(Response),
+}
+
+/// A message that wants an answer.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What the answer is matched by.
+    pub id: Id,
+    /// What is asked for.
+    pub method: String,
+    /// With what.
+    pub params: Map<String, Value>,
+}
+
+/// A message that wants no answer.
+#[derive(Debug, Clone)]
+pub struct Notification {
+    /// What happened.
+    pub method: String,
+    /// More about it.
+    pub params: Map<String, Value>,
+}
+
+/// A client's answer to a request of ours.
+#[derive(Debug, Clone)]
+pub struct Response {
+    /// The request it answers.
+    pub id: Id,
+    /// The answer; none when the client could not.
+    pub result: Option<Value>,
+}
+
+/// An error on the wire: a code, a sentence, and our own stable code and hint in `data`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RpcError {
+    /// The JSON-RPC code.
+    pub code: i64,
+    /// One sentence.
+    pub message: String,
+    /// More, for programs.
+    pub data: Option<Value>,
+    /// The HTTP status it travels with.
+    pub status: u16,
+}
+
+/// A text that is no message.
+#[derive(Debug, Clone)]
+pub struct Malformed {
+    /// Its id, as far as it could be read.
+    pub id: Option<Id>,
+    /// What is wrong.
+    pub error: RpcError,
+}
+
+impl RpcError {
+    /// Not JSON.
+    pub const PARSE: i64 = -32700;
+    /// Not a message.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// No such method.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The parameters can't be used.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// Something went wrong on our side.
+    pub const INTERNAL: i64 = -32603;
+    /// A header says something else than the body.
+    pub const HEADER_MISMATCH: i64 = -32020;
+    /// The client did not declare what this needs.
+    pub const MISSING_CAPABILITY: i64 = -32021;
+    /// We don't speak this version.
+    pub const UNSUPPORTED_VERSION: i64 = -32022;
+
+    /// An error with the HTTP status its code asks for.
+    #[must_use]
+    pub fn new(code: i64, message: impl Into<String>, data: Option<Value>) -> Self {
+        let status = match code {
+            Self::PARSE | Self::INVALID_REQUEST => 400,
+            Self::HEADER_MISMATCH | Self::MISSING_CAPABILITY | Self::UNSUPPORTED_VERSION => 400,
+            _ => 200,
+        };
+        Self { code, message: message.into(), data, status }
+    }
+
+    /// An error with our own code and hint.
+    #[must_use]
+    pub fn coded(code: i64, ours: &str, message: impl Into<String>, hint: &str) -> Self {
+        Self::new(code, message, Some(json!({ "code": ours, "hint": hint })))
+    }
+
+    /// The parameters can't be used.
+    #[must_use]
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self::coded(Self::INVALID_PARAMS, "bad_request", message, "see the specification of this method")
+    }
+
+    /// There is no such method.
+    #[must_use]
+    pub fn method_not_found(method: &str) -> Self {
+        let shown: String = method.chars().filter(|c| c.is_ascii_graphic()).take(64).collect();
+        Self::coded(
+            Self::METHOD_NOT_FOUND,
+            "not_found",
+            format!("there is no method `{shown}` here"),
+            "ask `server/discover` or `initialize` what there is",
+        )
+    }
+
+    /// The client did not declare what this needs.
+    #[must_use]
+    pub fn missing_capability(required: Value) -> Self {
+        let data = json!({
+            "code": "bad_request",
+            "hint": "declare the capability, and be ready to serve it",
+            "requiredCapabilities": required,
+        });
+        Self::new(Self::MISSING_CAPABILITY, "this needs a capability that the client did not declare", Some(data))
+    }
+
+    /// The same with other data.
+    #[must_use]
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    /// The same with another HTTP status.
+    #[must_use]
+    pub const fn with_status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The error as a whole message.
+    #[must_use]
+    pub fn to_message(&self, id: Option<&Id>) -> String {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let Some(data) = &self.data {
+            error["data"] = data.clone();
+        }
+        match id {
+            Some(id) => json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string(),
+            None => json!({ "jsonrpc": "2.0", "error": error }).to_string(),
+        }
+    }
+}
+
+/// A result as a whole message; `result` is JSON.
+#[must_use]
+pub fn result_message(id: &Id, result: &str) -> String {
+    let mut text = String::with_capacity(result.len() + 64);
+    text.push_str("{\"jsonrpc\":\"2.0\",\"id\":");
+    text.push_str(&id.to_json());
+    text.push_str(",\"result\":");
+    text.push_str(result);
+    text.push('}');
+    text
+}
+
+/// A notification as a whole message.
+#[must_use]
+pub fn notification(method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
+}
+
+/// A request of ours as a whole message.
+#[must_use]
+pub fn request(id: &str, method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+}
+
+impl Id {
+    /// The id as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => Value::from(text.as_str()).to_string(),
+        }
+    }
+
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) if text.len() <= MAX_ID => Some(Self::Text(text.clone())),
+            Value::Number(number) => number.as_i64().map(Self::Number),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(default)]
+    jsonrpc: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    id: Option<Value>,
+    #[serde(default)]
+    method: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    params: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    result: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    error: Option<Value>,
+}
+
+/// `null` is something else than nothing.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Message {
+    /// Reads one message.
+    ///
+    /// # Errors
+    /// What is wrong with it, with its id where that can be told.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Box<Malformed>> {
+        let malformed = |id: Option<Id>, message: &str| {
+            let hint = "send one JSON-RPC 2.0 request, notification or response";
+            let error = RpcError::coded(RpcError::INVALID_REQUEST, "bad_request", message, hint);
+            Box::new(Malformed { id, error })
+        };
+        if bytes.trim_ascii_start().starts_with(b"[") {
+            return Err(malformed(None, "batches are not taken"));
+        }
+        let envelope: Envelope = serde_json::from_slice(bytes).map_err(|cause| {
+            if cause.is_data() {
+                return malformed(None, "the body is not a JSON-RPC message");
+            }
+            let error = RpcError::coded(
+                RpcError::PARSE,
+                "invalid_json",
+                format!("the body is not JSON, at line {} column {}", cause.line(), cause.column()),
+                "send one JSON object",
+            );
+            Box::new(Malformed { id: None, error })
+        })?;
+        let id = envelope.id.as_ref().map(Id::of);
+        if envelope.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
+            return Err(malformed(id.flatten(), "`jsonrpc` must be `2.0`"));
+        }
+        if id == Some(None) {
+            return Err(malformed(None, "`id` must be a text or a whole number"));
+        }
+        let id = id.flatten();
+        let method = match envelope.method {
+            None => None,
+            Some(Value::String(method)) => Some(method),
+            Some(_) => return Err(malformed(id, "`method` must be a text")),
+        };
+        let Some(method) = method else {
+            let Some(answered) = id else { return Err(malformed(None, "a message has a `method` or an `id`")) };
+            if envelope.result.is_none() && envelope.error.is_none() {
+                return Err(malformed(Some(answered), "a message has a `method`, a `result` or an `error`"));
+            }
+            return Ok(Self::Response(Response { id: answered, result: envelope.result }));
+        };
+        let params = match envelope.params {
+            None => Map::new(),
+            Some(Value::Object(params)) => params,
+            Some(_) => return Err(malformed(id, "`params` must be an object")),
+        };
+        Ok(match id {
+            Some(id) => Self::Request(Request { id, method, params }),
+            None => Self::Notification(Notification { method, params }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> (i64, Option<Id>) {
+        let malformed = Message::parse(text.as_bytes()).unwrap_err();
+        (malformed.error.code, malformed.id)
+    }
+
+    #[test]
+    fn requests_notifications_and_responses_are_told_apart() {
+        let parse = |text: &str| Message::parse(text.as_bytes()).unwrap();
+        assert!(matches!(parse(r#"{"jsonrpc":"2.0","id":"a","method":"m"}"#), Message::Request(r) if r.id == Id::Text("a".into())));
+        assert!(matches!(parse(r#"{"jsonrpc":"2.0","id":0,"method":"m","params":{"a":1}}"#), Message::Request(r) if r.params["a"] == 1));
+        assert!(matches!(parse(r#"{"jsonrpc":"2.0","method":"m"}"#), Message::Notification(_)));
+        assert!(matches!(parse(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), Message::Response(_)));
+        assert!(matches!(parse(r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#), Message::Response(r) if r.result.is_none()));
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused_with_its_id_where_there_is_one() {
+        assert_eq!(refused("{"), (-32700, None));
+        assert_eq!(refused("[]"), (-32600, None));
+        assert_eq!(refused("7"), (-32600, None));
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#), (-32600, None));
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#), (-32600, None));
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#), (-32600, None));
+        assert_eq!(refused(r#"{"jsonrpc":"1.0","id":4,"method":"m"}"#), (-32600, Some(Id::Number(4))));
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":4,"method":7}"#), (-32600, Some(Id::Number(4))));
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":4,"method":"m","params":[]}"#), (-32600, Some(Id::Number(4))));
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":4,"id":5,"method":"m"}"#).0, -32600);
+        let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":{}1{}}}}}"#, "[".repeat(5000), "]".repeat(5000));
+        assert_eq!(refused(&deep).0, -32700);
+    }
+
+    #[test]
+    fn ids_come_back_as_they_were() {
+        assert_eq!(result_message(&Id::Text("a\"b".into()), "{}"), r#"{"jsonrpc":"2.0","id":"a\"b","result":{}}"#);
+        assert_eq!(result_message(&Id::Number(-3), "{}"), r#"{"jsonrpc":"2.0","id":-3,"result":{}}"#);
+    }
+}

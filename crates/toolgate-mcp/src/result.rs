@@ -1,0 +1,96 @@
+//! Results on their way out. Text that is JSON already is put in as it stands.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::era::{Client, Era};
+
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+/// How long a list may be kept: short, since what is visible can change at any moment.
+const LIST_TTL_MS: u64 = 5_000;
+
+/// Who we are.
+#[must_use]
+pub fn server_info() -> Value {
+    json!({ "name": "toolgate", "title": "Toolgate", "version": env!("CARGO_PKG_VERSION") })
+}
+
+/// A result being written.
+#[derive(Debug)]
+pub struct ResultText {
+    text: String,
+    meta: String,
+    era: Era,
+}
+
+impl ResultText {
+    /// A result that completes the request.
+    #[must_use]
+    pub fn complete(client: &Client) -> Self {
+        Self::of_type(client, "complete")
+    }
+
+    /// A result of another kind.
+    #[must_use]
+    pub fn of_type(client: &Client, kind: &str) -> Self {
+        let mut result = Self { text: String::with_capacity(512), meta: String::new(), era: client.era };
+        if client.era == Era::Modern {
+            result.field("resultType", kind);
+        }
+        result
+    }
+
+    /// Adds a field.
+    pub fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) {
+        // Everything written here has string keys, so it always has a JSON form.
+        let value = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+        self.raw(key, &value);
+    }
+
+    /// Adds a field whose value is JSON already.
+    pub fn raw(&mut self, key: &str, json: &str) {
+        put(&mut self.text, key, json);
+    }
+
+    /// Adds an entry to `_meta`.
+    pub fn meta<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) {
+        let value = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+        put(&mut self.meta, key, &value);
+    }
+
+    /// Says how long the result may be kept, and that it is this caller's alone.
+    pub fn cacheable(&mut self) {
+        if self.era == Era::Modern {
+            self.field("ttlMs", &LIST_TTL_MS);
+            self.field("cacheScope", "private");
+        }
+    }
+
+    /// The result as JSON.
+    #[must_use]
+    pub fn finish(mut self) -> String {
+        if self.era == Era::Modern {
+            put(&mut self.meta, SERVER_INFO, &server_info().to_string());
+        }
+        if !self.meta.is_empty() {
+            let meta = std::mem::take(&mut self.meta);
+            put(&mut self.text, "_meta", &format!("{{{meta}}}"));
+        }
+        let mut whole = String::with_capacity(self.text.len() + 2);
+        whole.push('{');
+        whole.push_str(&self.text);
+        whole.push('}');
+        whole
+    }
+}
+
+fn put(text: &mut String, key: &str, json: &str) {
+    if !text.is_empty() {
+        text.push(',');
+    }
+    text.push('"');
+    // Keys are ours and need no escape.
+    text.push_str(key);
+    text.push_str("\":");
+    text.push_str(json);
+}

@@ -1,0 +1,151 @@
+//! Tools as clients see them: the contract, schemas as they were registered, and hints derived from effect and egress.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde_json::{Map, Value, json};
+use toolgate_core::BoundTool;
+use toolgate_core::contract::{Binding, Effect, Egress, ToolContract};
+
+use crate::header::{ParamHeader, param_headers};
+
+/// The hints that MCP has for what a call does and what leaves the house. Hints for people and models: nothing here is
+/// decided by them.
+#[must_use]
+pub fn annotations(effect: Effect, egress: Egress, idempotent: bool, title: &str) -> Value {
+    json!({
+        "title": title,
+        "readOnlyHint": effect == Effect::Read && egress != Egress::Write,
+        "destructiveHint": effect == Effect::Destructive,
+        "idempotentHint": effect == Effect::Read || idempotent,
+        "openWorldHint": egress != Egress::None,
+    })
+}
+
+/// A tool as clients see it.
+#[derive(Debug)]
+pub struct ToolEntry {
+    /// Its entry in a list, for the modern era.
+    pub modern: String,
+    /// Its entry in a list, for the handshake era.
+    pub legacy: String,
+    /// What of its input travels in headers too.
+    pub headers: Vec<ParamHeader>,
+}
+
+impl ToolEntry {
+    /// The entry of a tool under this name.
+    #[must_use]
+    pub fn of(contract: &ToolContract, name: &str, hidden: Option<&str>) -> Self {
+        let input = match hidden {
+            Some(key) => without_property(&contract.input_schema, key),
+            None => contract.input_schema.clone(),
+        };
+        let headers = param_headers(&input);
+        let mut entry = Map::new();
+        entry.insert("name".to_owned(), name.into());
+        entry.insert("title".to_owned(), contract.title.as_str().into());
+        entry.insert("description".to_owned(), contract.description.as_str().into());
+        entry.insert("inputSchema".to_owned(), input);
+        entry.insert(
+            "annotations".to_owned(),
+            annotations(contract.effect, contract.egress, contract.idempotent, &contract.title),
+        );
+        if let Some(icon) = icon(&contract.icon) {
+            entry.insert("icons".to_owned(), json!([{ "src": icon }]));
+        }
+        entry.insert("_meta".to_owned(), meta(contract));
+        // Clients of the handshake era take an output schema for an object's; one that says otherwise is left out.
+        let is_object = contract.output_schema.get("type").and_then(Value::as_str) == Some("object");
+        let legacy = |entry: &Map<String, Value>| serde_json::to_string(entry).unwrap_or_default();
+        let without = legacy(&entry);
+        if hidden.is_some() {
+            // A tool that speaks in content blocks promises no structure to clients.
+            return Self { modern: without.clone(), legacy: without, headers };
+        }
+        entry.insert("outputSchema".to_owned(), contract.output_schema.clone());
+        let with = legacy(&entry);
+        Self { legacy: if is_object { with.clone() } else { without }, modern: with, headers }
+    }
+}
+
+fn meta(contract: &ToolContract) -> Value {
+    let mut meta = json!({ "toolgate/effect": contract.effect, "toolgate/egress": contract.egress });
+    if matches!(contract.execution, Binding::Mcp { .. }) {
+        meta["toolgate/untrusted"] = true.into();
+    }
+    meta
+}
+
+/// An icon that a client could show: an address or a picture in full. Names of our own drawings mean nothing to others.
+fn icon(icon: &str) -> Option<&str> {
+    (icon.starts_with("https://") || icon.starts_with("data:image/")).then_some(icon)
+}
+
+fn without_property(schema: &Value, key: &str) -> Value {
+    let mut schema = schema.clone();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.shift_remove(key);
+    }
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| name != key);
+        if required.is_empty()
+            && let Some(fields) = schema.as_object_mut()
+        {
+            fields.shift_remove("required");
+        }
+    }
+    schema
+}
+
+/// The most entries that are remembered.
+const MOST: usize = 20_000;
+
+/// Entries made before: a contract of the same version has the same entry.
+#[derive(Debug, Default)]
+pub struct ToolEntries(RwLock<HashMap<(String, String), Arc<ToolEntry>>>);
+
+impl ToolEntries {
+    /// The entry of a tool under this name.
+    #[must_use]
+    pub fn get(&self, tool: &BoundTool, name: &str, hidden: Option<&str>) -> Arc<ToolEntry> {
+        let key = (tool.version.0.clone(), name.to_owned());
+        if let Some(entry) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Arc::clone(entry);
+        }
+        let entry = Arc::new(ToolEntry::of(&tool.contract, name, hidden));
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert(key, Arc::clone(&entry));
+        entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_follow_effect_and_egress() {
+        let hints = |effect, egress, idempotent| {
+            let a = annotations(effect, egress, idempotent, "t");
+            ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].map(|k| a[k] == true)
+        };
+        assert_eq!(hints(Effect::Read, Egress::None, false), [true, false, true, false]);
+        assert_eq!(hints(Effect::Read, Egress::ReadOnly, false), [true, false, true, true]);
+        assert_eq!(hints(Effect::Mutate, Egress::None, true), [false, false, true, false]);
+        assert_eq!(hints(Effect::Mutate, Egress::Write, false), [false, false, false, true]);
+        assert_eq!(hints(Effect::Destructive, Egress::None, false), [false, true, false, false]);
+    }
+
+    #[test]
+    fn only_pictures_are_icons() {
+        assert_eq!(icon("wrench"), None);
+        assert_eq!(icon("javascript:alert(1)"), None);
+        assert_eq!(icon("http://plain.example/x.png"), None);
+        assert!(icon("https://example.com/x.png").is_some());
+        assert!(icon("data:image/png;base64,AA==").is_some());
+    }
+}

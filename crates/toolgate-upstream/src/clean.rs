@@ -1,0 +1,172 @@
+//! What a server's words may hold by the time anyone here sees them.
+
+use std::borrow::Cow;
+
+/// What a server says of itself: terminal sequences and control characters are out, and what would not be seen is
+/// written as `\u{…}`, so that a reviewer reads what a model would read.
+#[must_use]
+pub fn described(text: &str) -> String {
+    rewritten(text, hides)
+}
+
+/// What a server returns: data in any language, so only what has no place in text at all is touched.
+pub(crate) fn returned(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte) || matches!(byte, b'\n' | b'\t' | b'\r')) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(rewritten(text, smuggles))
+}
+
+/// A server's words in a sentence of ours: one line, at most so many bytes.
+pub(crate) fn quoted(text: &str, most: usize) -> String {
+    let line = described(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    shortened(line, most)
+}
+
+/// What a process wrote, with control characters shown instead of obeyed.
+pub(crate) fn logged(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || c == '\t' || !(c.is_control() || hides(c)) {
+            shown.push(c);
+        } else if c != '\r' {
+            shown.extend(c.escape_unicode());
+        }
+    }
+    shown
+}
+
+/// Cuts to at most so many bytes, between characters.
+pub(crate) fn shortened(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        let mut end = most.saturating_sub('…'.len_utf8());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// Whether a character is not seen, or changes how others are seen.
+#[must_use]
+pub fn hides(c: char) -> bool {
+    smuggles(c)
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Whether a character exists to carry what nobody sees: tags, and variation selectors nothing uses.
+fn smuggles(c: char) -> bool {
+    matches!(c, '\u{e0000}'..='\u{e0fff}')
+}
+
+fn rewritten(text: &str, shown: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let mut last = ' ';
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => skip_sequence(&mut chars),
+            '\u{9b}' => skip_parameters(&mut chars),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() => {}
+            // Emoji are built with these two; after a letter, they are there for another reason.
+            '\u{200d}' | '\u{fe0f}' if !last.is_ascii() && !last.is_alphabetic() && !hides(last) => out.push(c),
+            c if shown(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+        last = c;
+    }
+    out
+}
+
+type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+/// Skips what follows an escape: a command with parameters, a text that ends in a bell, or one character.
+fn skip_sequence(chars: &mut Chars<'_>) {
+    match chars.peek() {
+        Some('[') => {
+            chars.next();
+            skip_parameters(chars);
+        }
+        Some(']' | 'P' | '_' | '^' | 'X') => {
+            while let Some(c) = chars.next() {
+                if c == '\u{7}' || c == '\u{9c}' || (c == '\u{1b}' && chars.next_if_eq(&'\\').is_some()) {
+                    break;
+                }
+            }
+        }
+        Some(c) if c.is_ascii() && !c.is_control() => {
+            chars.next();
+        }
+        Some(_) | None => {}
+    }
+}
+
+fn skip_parameters(chars: &mut Chars<'_>) {
+    while chars.next_if(|c| matches!(c, '\u{20}'..='\u{3f}')).is_some() {}
+    chars.next_if(|c| matches!(c, '\u{40}'..='\u{7e}'));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_in_a_description_is_seen() {
+        let check = |text: &str, expected: &str| assert_eq!(described(text), expected, "{text:?}");
+        check("plain, 日本語, é\nnext\tline", "plain, 日本語, é\nnext\tline");
+        check("a\u{200b}b", "a\\u{200b}b");
+        check("\u{202e}txt.exe", "\\u{202e}txt.exe");
+        check("x\u{e0041}\u{e0042}", "x\\u{e0041}\\u{e0042}");
+        check("a\u{200d}b", "a\\u{200d}b");
+        check("👨\u{200d}👩", "👨\u{200d}👩");
+        check("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}\\u{fe0f}");
+    }
+
+    #[test]
+    fn terminals_are_not_spoken_to() {
+        let check = |text: &str, expected: &str| assert_eq!(described(text), expected, "{text:?}");
+        check("\u{1b}[31mred\u{1b}[0m", "red");
+        check("\u{1b}[8mhidden\u{1b}[0m seen", "hidden seen");
+        check("\u{1b}]0;title\u{7}text", "text");
+        check("\u{1b}]8;;http://evil\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link");
+        check("\u{9b}2Jx", "x");
+        check("a\0b\u{8}c\u{7f}d\re", "abcde");
+        check("\u{1b}", "");
+    }
+
+    #[test]
+    fn results_keep_what_languages_need() {
+        let persian = "می\u{200c}خواهم";
+        assert_eq!(returned(persian), persian);
+        assert_eq!(returned("a\0\u{1b}[2Jb"), "ab");
+        assert_eq!(returned("x\u{e0041}"), "x\\u{e0041}");
+    }
+
+    #[test]
+    fn quotes_are_one_short_line() {
+        assert_eq!(quoted("a\n\n  b", 10), "a b");
+        let long = quoted(&"é".repeat(100), 11);
+        assert!(long.len() <= 11 && long.ends_with('…'), "{long}");
+    }
+
+    #[test]
+    fn logs_show_what_was_written() {
+        assert_eq!(logged(b"a\x1b[31mb\0\r\nc\xff"), "a\\u{1b}[31mb\\u{0}\nc\u{fffd}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_hidden_is_left(text in "\\PC*|[\\x00-\\x{9f}\\x{200b}-\\x{206f}\\x{e0000}-\\x{e007f}a]*") {
+            let clean = described(&text);
+            proptest::prop_assert!(!clean.chars().any(|c| c.is_control() && c != '\n' && c != '\t'));
+            proptest::prop_assert!(!clean.chars().any(smuggles));
+        }
+    }
+}

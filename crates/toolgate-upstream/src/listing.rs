@@ -1,0 +1,353 @@
+//! A server's tools, read page by page and cut to what a reviewer can be asked to look at.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+use toolgate_core::id::Slug;
+use toolgate_core::upstream::{Offer, tool_id};
+
+use crate::clean::{described, quoted};
+
+const MOST_TOOLS: usize = 1_000;
+const MOST_PAGES: usize = 100;
+const LONGEST_NAME: usize = 256;
+const LONGEST_TITLE: usize = 1_024;
+const LONGEST_DESCRIPTION: usize = 16 * 1024;
+const LARGEST_SCHEMA: usize = 256 * 1024;
+const LARGEST_ANNOTATIONS: usize = 4 * 1024;
+const LARGEST_LISTING: usize = 8 * 1024 * 1024;
+const LONGEST_CURSOR: usize = 4 * 1024;
+/// A server with a thousand faults needs no thousand sentences.
+const MOST_PROBLEMS: usize = 50;
+
+/// Gathers the pages of one listing.
+pub(crate) struct Gathered {
+    server: Slug,
+    offers: Vec<Offer>,
+    problems: Vec<String>,
+    places: HashMap<String, usize>,
+    twice: HashSet<String>,
+    cursors: HashSet<String>,
+    bytes: usize,
+    pages: usize,
+}
+
+impl Gathered {
+    pub(crate) fn new(server: &Slug) -> Self {
+        Self {
+            server: server.clone(),
+            offers: Vec::new(),
+            problems: Vec::new(),
+            places: HashMap::new(),
+            twice: HashSet::new(),
+            cursors: HashSet::new(),
+            bytes: 0,
+            pages: 0,
+        }
+    }
+
+    /// Takes a page; answers the cursor of the next one, if there is one to be asked for.
+    pub(crate) fn page(&mut self, tools: Vec<Value>, cursor: Option<String>) -> Option<String> {
+        self.pages += 1;
+        for tool in tools {
+            if self.offers.len() >= MOST_TOOLS {
+                self.stop(format!("it has more than {MOST_TOOLS} tools; the rest is left out"));
+                return None;
+            }
+            match self.offer(tool) {
+                Ok((offer, bytes)) => {
+                    self.bytes += bytes;
+                    if self.bytes > LARGEST_LISTING {
+                        self.stop(format!(
+                            "its tools take more than {LARGEST_LISTING} bytes; the rest is left out"
+                        ));
+                        return None;
+                    }
+                    self.keep(offer);
+                }
+                Err(problem) => self.problem(problem),
+            }
+        }
+        let cursor = cursor?;
+        if cursor.len() > LONGEST_CURSOR || !self.cursors.insert(cursor.clone()) {
+            self.stop("it goes around in circles; the rest is left out".to_owned());
+            return None;
+        }
+        if self.pages >= MOST_PAGES {
+            self.stop(format!("it has more than {MOST_PAGES} pages; the rest is left out"));
+            return None;
+        }
+        Some(cursor)
+    }
+
+    /// What was gathered: tools in the order they came, and what is wrong.
+    pub(crate) fn finish(mut self) -> (Vec<Offer>, Vec<String>) {
+        let twice = std::mem::take(&mut self.twice);
+        // Which of two tools with one name would answer a call, nobody could say.
+        self.offers.retain(|offer| !twice.contains(&offer.name));
+        let mut twice: Vec<_> = twice.into_iter().collect();
+        twice.sort_unstable();
+        for name in twice {
+            self.problem(format!("it has `{}` more than once; all of them are left out", quoted(&name, 80)));
+        }
+        (self.offers, self.problems)
+    }
+
+    fn keep(&mut self, offer: Offer) {
+        match self.places.get(&offer.name) {
+            Some(_) => {
+                self.twice.insert(offer.name);
+            }
+            None => {
+                self.places.insert(offer.name.clone(), self.offers.len());
+                self.offers.push(offer);
+            }
+        }
+    }
+
+    fn stop(&mut self, problem: String) {
+
+        self.problems.push(problem);
+    }
+
+    fn problem(&mut self, problem: String) {
+        match self.problems.len() {
+            MOST_PROBLEMS => self.problems.push("there are more faults; they are left out".to_owned()),
+            seen if seen < MOST_PROBLEMS => self.problems.push(problem),
+            _ => {}
+        }
+    }
+
+    fn offer(&self, tool: Value) -> Result<(Offer, usize), String> {
+        let Value::Object(mut tool) = tool else {
+            return Err("one of its tools is not described by an object; it is left out".to_owned());
+        };
+        let name = match tool.remove("name") {
+            Some(Value::String(name)) if !name.is_empty() => name,
+            _ => return Err("one of its tools has no name; it is left out".to_owned()),
+        };
+        let shown = quoted(&name, 80);
+        let left_out = |why: String| Err(format!("`{shown}` {why}; it is left out"));
+        if name.len() > LONGEST_NAME {
+            return left_out(format!("has a name longer than {LONGEST_NAME} bytes"));
+        }
+        if described(&name) != name || name.trim() != name || name.contains(['\n', '\t']) {
+            return left_out("has a name with characters that are not seen".to_owned());
+        }
+        if tool_id(&self.server, &name).is_none() {
+            return left_out("can't be given an id here".to_owned());
+        }
+        let (description, title) = (text(&mut tool, "description"), text(&mut tool, "title"));
+        if description.as_ref().is_some_and(|text| text.len() > LONGEST_DESCRIPTION) {
+            return left_out(format!("has a description longer than {LONGEST_DESCRIPTION} bytes"));
+        }
+        if title.as_ref().is_some_and(|text| text.len() > LONGEST_TITLE) {
+            return left_out(format!("has a title longer than {LONGEST_TITLE} bytes"));
+        }
+        let input = match tool.remove("inputSchema") {
+            Some(schema @ Value::Object(_)) => schema,
+            Some(_) => return left_out("has an input schema that is no object".to_owned()),
+            None => return left_out("has no input schema".to_owned()),
+        };
+        let output = match tool.remove("outputSchema") {
+            None | Some(Value::Null) => None,
+            Some(schema @ (Value::Object(_) | Value::Bool(_))) => Some(schema),
+            Some(_) => return left_out("has an output schema that is none".to_owned()),
+        };
+        let annotations = match tool.remove("annotations") {
+            Some(Value::Object(annotations)) => annotations,
+            _ => Map::new(),
+        };
+        let mut bytes = name.len() + description.as_ref().map_or(0, String::len);
+        for schema in [Some(&input), output.as_ref()].into_iter().flatten() {
+            let size = size_of(schema);
+            if size > LARGEST_SCHEMA {
+                return left_out(format!("has a schema larger than {LARGEST_SCHEMA} bytes"));
+            }
+            bytes += size;
+        }
+        let annotations = Value::Object(annotations);
+        let Value::Object(annotations) = (if size_of(&annotations) > LARGEST_ANNOTATIONS {
+            Value::Object(Map::new())
+        } else {
+            readable(annotations, Words::All)
+        }) else {
+            return left_out("has annotations that can't be read".to_owned());
+        };
+        let offer = Offer {
+            name,
+            title: title.map(|text| described(&text)),
+            description: described(&description.unwrap_or_default()),
+            input_schema: readable(input, Words::Notes),
+            output_schema: output.map(|schema| readable(schema, Words::Notes)),
+            annotations,
+        };
+        Ok((offer, bytes))
+    }
+}
+
+fn text(tool: &mut Map<String, Value>, key: &str) -> Option<String> {
+    match tool.remove(key) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// How large a value is as text, without making the text.
+fn size_of(value: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Writing to a counter can't fail, and a value always has a JSON form.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Words {
+    /// Every string.
+    All,
+    /// Only what a schema says to its readers; what it demands of values stays as it is.
+    Notes,
+}
+
+/// Makes what a model or reviewer reads in a value visible. It came through the JSON parser, so it is not deep.
+fn readable(value: Value, words: Words) -> Value {
+    match value {
+        Value::String(text) if words == Words::All => Value::String(described(&text)),
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| readable(item, words)).collect()),
+        Value::Object(fields) => Value::Object(
+            fields
+                .into_iter()
+                .map(|(key, field)| {
+                    let field = match (key.as_str(), field) {
+                        ("title" | "description" | "$comment", Value::String(text)) => {
+                            Value::String(described(&text))
+                        }
+                        ("const" | "enum" | "default" | "examples", field) if words == Words::Notes => field,
+                        (_, field) => readable(field, words),
+                    };
+                    (key, field)
+                })
+                .collect(),
+        ),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn gathered() -> Gathered {
+        Gathered::new(&"files".parse().unwrap())
+    }
+
+    fn tool(name: &str) -> Value {
+        json!({ "name": name, "inputSchema": { "type": "object" } })
+    }
+
+    fn check(tool: Value, expected: &str) {
+        let mut pages = gathered();
+        pages.page(vec![tool], None);
+        let (offers, problems) = pages.finish();
+        match expected {
+            "" => assert_eq!((offers.len(), problems.len()), (1, 0), "{problems:?}"),
+            part => {
+                assert!(offers.is_empty() && problems.len() == 1, "{offers:?} {problems:?}");
+                assert!(problems[0].contains(part), "{problems:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_reviewed_is_left_out() {
+        check(tool("read"), "");
+        check(tool("a.b/c d"), "");
+        check(json!("read"), "not described by an object");
+        check(json!({ "inputSchema": {} }), "no name");
+        check(json!({ "name": "read" }), "no input schema");
+        check(json!({ "name": "read", "inputSchema": true }), "no object");
+        check(tool(&"n".repeat(257)), "longer than 256");
+        check(tool("re\u{200b}ad"), "not seen");
+        check(tool("re\nad"), "not seen");
+        let mut long = tool("read");
+        long["description"] = json!("d".repeat(LONGEST_DESCRIPTION + 1));
+        check(long, "description longer");
+        let mut large = tool("read");
+        large["inputSchema"]["x"] = json!("x".repeat(LARGEST_SCHEMA));
+        check(large, "schema larger");
+    }
+
+    #[test]
+    fn of_two_with_one_name_neither_stays() {
+        let mut pages = gathered();
+        let cursor = pages.page(vec![tool("a"), tool("b")], Some("2".to_owned()));
+        assert_eq!(cursor.as_deref(), Some("2"));
+        pages.page(vec![tool("a"), tool("c")], None);
+        let (offers, problems) = pages.finish();
+        assert_eq!(offers.iter().map(|offer| offer.name.as_str()).collect::<Vec<_>>(), ["b", "c"]);
+        assert_eq!(problems, ["it has `a` more than once; all of them are left out"]);
+    }
+
+    #[test]
+    fn endless_lists_end() {
+        let mut pages = gathered();
+        assert!(pages.page(vec![], Some("1".to_owned())).is_some());
+        assert!(pages.page(vec![], Some("1".to_owned())).is_none());
+        assert_eq!(pages.finish().1, ["it goes around in circles; the rest is left out"]);
+
+        let mut pages = gathered();
+        let asked = (0..1_000).take_while(|n| pages.page(vec![], Some(n.to_string())).is_some()).count();
+        assert_eq!(asked, MOST_PAGES - 1);
+
+        let mut pages = gathered();
+        let many = (0..MOST_TOOLS + 5).map(|n| tool(&format!("t{n}"))).collect();
+        assert!(pages.page(many, Some("more".to_owned())).is_none());
+        assert_eq!(pages.finish().0.len(), MOST_TOOLS);
+
+        let mut pages = gathered();
+        let fat = |n: usize| {
+            let mut fat = tool(&format!("t{n}"));
+            fat["inputSchema"]["x"] = json!("x".repeat(200_000));
+            fat
+        };
+        assert!(pages.page((0..100).map(fat).collect(), Some("more".to_owned())).is_none());
+        assert!(pages.finish().0.len() < 50);
+    }
+
+    #[test]
+    fn faults_are_counted_and_then_not() {
+        let mut pages = gathered();
+        pages.page((0..1_000).map(|_| json!(1)).collect(), None);
+        assert_eq!(pages.finish().1.len(), MOST_PROBLEMS + 1);
+    }
+
+    #[test]
+    fn words_are_made_visible_and_demands_stay() {
+        let mut poisoned = tool("read");
+        poisoned["description"] = json!("a\u{e0041}\u{1b}[8mb");
+        poisoned["annotations"] = json!({ "title": "t\u{200b}", "readOnlyHint": true });
+        poisoned["inputSchema"] = json!({ "type": "object", "properties": {
+            "description": { "type": "string", "description": "x\u{200b}", "const": "y\u{200b}" },
+        }});
+        let mut pages = gathered();
+        pages.page(vec![poisoned], None);
+        let (offers, _) = pages.finish();
+        assert_eq!(offers[0].description, "a\\u{e0041}b");
+        assert_eq!(offers[0].annotations["title"], "t\\u{200b}");
+        let property = &offers[0].input_schema["properties"]["description"];
+        assert_eq!(property["description"], "x\\u{200b}");
+        assert_eq!(property["const"], "y\u{200b}");
+    }
+}
