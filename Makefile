@@ -31,7 +31,7 @@ unit: ## All tests, on SQLite and on a temporary Postgres
 	@scripts/need-postgres
 	@scripts/need-node
 	cargo test --locked --workspace --doc --quiet
-	cargo build --locked -p toolgate-testkit --bin with-postgres
+	cargo build --locked -p toolgate-testkit --bins
 	INSTA_UPDATE=no "$${CARGO_TARGET_DIR:-target}/debug/with-postgres" scripts/run-tests
 
 fuzz: ## A short run of both fuzz targets (FUZZ_SECONDS=20 each)

@@ -460,10 +460,14 @@ fn every_command_of_the_guide_works() {
 
 /// Runs the commands of a guide from top to bottom on a fresh gate. There are at least so many.
 pub(crate) fn run_guide(name: &str, least: usize) {
+    run_guide_on(&serve(&[], &[]), name, least);
+}
+
+/// The same on a gate that has what the guide needs.
+pub(crate) fn run_guide_on(gate: &Gate, name: &str, least: usize) {
     let guide = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides").join(name);
     let commands = commands(&std::fs::read_to_string(guide).unwrap());
     assert!(commands.len() > least, "{commands:?}");
-    let gate = serve(&[], &[]);
     let mut script = "set -u\n".to_owned();
     for (number, (command, code)) in commands.iter().enumerate() {
         script.push_str(&format!("{command}[ $? -eq {code} ] || {{ echo command {number} >&2; exit 9; }}\n"));

@@ -12,3 +12,4 @@ mod session;
 mod shown;
 mod terminal;
 mod tool;
+mod upstream;

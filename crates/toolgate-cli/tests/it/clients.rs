@@ -1,0 +1,217 @@
+//! MCP clients that other people wrote, each a process of its own, at the real gate: the official SDKs of both eras in
+//! TypeScript and Python, and the inspector.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use crate::gate::{Gate, Ran, finish, serve};
+
+const CLOCK: &str = "core__get_current_time";
+const ROI: &str = "core__calculate_roi";
+
+/// What a client of the suite runs in, and where its packages are.
+#[derive(Debug, Clone, Copy)]
+enum Client {
+    Script(&'static str),
+    Python { version: u8, script: &'static str },
+}
+
+const LEGACY_TYPESCRIPT: Client = Client::Script("legacy.mjs");
+const MODERN_TYPESCRIPT: Client = Client::Script("modern.mjs");
+const LEGACY_PYTHON: Client = Client::Python { version: 1, script: "legacy.py" };
+const MODERN_PYTHON: Client = Client::Python { version: 2, script: "modern.py" };
+
+impl Client {
+    /// Lets it walk through a plan, and gives its report.
+    fn walk(self, plan: &Value) -> Value {
+        let ran = self.run(plan);
+        assert_eq!(ran.code, 0, "{self:?}: {ran:?}");
+        serde_json::from_str(ran.stdout.lines().last().unwrap_or_default()).unwrap()
+    }
+
+    fn run(self, plan: &Value) -> Ran {
+        let installed = installed();
+        match self {
+            Self::Script(name) => {
+                // On standard input, so that its imports are looked up where the packages are.
+                let mut command = Command::new(&installed.node);
+                command.current_dir(installed.target.join("clients"));
+                command.args(["--input-type=module", "-", &plan.to_string()]);
+                finish(command, &std::fs::read_to_string(sources().join(name)).unwrap())
+            }
+            Self::Python { version, script } => {
+                let python = installed.target.join(format!("python-{version}/bin/python"));
+                let mut command = Command::new(python);
+                command.arg(sources().join(script)).arg(plan.to_string());
+                finish(command, "")
+            }
+        }
+    }
+}
+
+/// Where the clients are installed.
+struct Installed {
+    node: String,
+    target: PathBuf,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn sources() -> PathBuf {
+    root().join("crates/toolgate-testkit/mcp/clients")
+}
+
+/// Installs the clients unless they are there.
+fn installed() -> &'static Installed {
+    static INSTALLED: OnceLock<Installed> = OnceLock::new();
+    INSTALLED.get_or_init(|| {
+        let script = |name: &str| {
+            let output = Command::new(root().join("scripts").join(name)).output().unwrap();
+            assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        script("need-clients");
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+        Installed { node: script("need-node22"), target: target.join("mcp") }
+    })
+}
+
+fn plan(gate: &Gate, key: &str) -> Value {
+    json!({ "url": format!("{}/mcp", gate.url), "key": key, "calls": calls() })
+}
+
+fn calls() -> Value {
+    json!([
+        { "name": CLOCK, "arguments": { "timezone": "Europe/Berlin" } },
+        { "name": ROI, "arguments": { "initial_cost": 1000, "years": [{ "benefit": 500 }], "horizon_years": 4 } },
+        { "name": ROI, "arguments": { "initial_cost": -1 } },
+        { "name": "core__no_such_tool", "arguments": {} },
+    ])
+}
+
+/// A key of an agent that has the clock and nothing else.
+fn narrowed(gate: &Gate) -> String {
+    gate.ok(&["agent", "create", "narrow"]);
+    gate.ok(&["tool", "assign", "--agent", "narrow", "--tool", CLOCK]);
+    gate.ok(&["key", "create", "--principal", "agent:narrow", "--label", "narrow"])
+}
+
+fn names(report: &Value) -> Vec<&str> {
+    report["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+/// What every client must see, whatever its era and language.
+fn check_report(report: &Value) {
+    let names = names(report);
+    assert!(names.contains(&CLOCK) && names.contains(&ROI), "{names:?}");
+    assert!(names.is_sorted(), "{names:?}");
+    let clock = report["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == CLOCK).unwrap();
+    assert_eq!(clock["annotations"]["readOnlyHint"], true);
+    assert_eq!(clock["outputSchema"]["properties"]["iso"]["type"], "string");
+    let [clock, roi, refused, unknown] = &report["results"].as_array().unwrap()[..] else { panic!("{report}") };
+    check_ok(clock, "timezone", &json!("Europe/Berlin"));
+    check_ok(roi, "summary", &roi["structuredContent"]["summary"]);
+    assert!(roi["structuredContent"]["summary"]["npv"].is_number(), "{roi}");
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("years"), "{refused}");
+    assert_eq!(unknown["code"], -32602, "{unknown}");
+}
+
+/// A result that went well: structured, and the same as text.
+fn check_ok(result: &Value, field: &str, expected: &Value) {
+    assert_ne!(result["isError"], true, "{result}");
+    assert_eq!(&result["structuredContent"][field], expected, "{result}");
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, result["structuredContent"]);
+}
+
+/// With all tools, with a narrowed key, and with a key that is none.
+fn check_over_http(client: Client) {
+    let gate = serve(&[], &[]);
+    check_report(&client.walk(&plan(&gate, &gate.key)));
+
+    let report = client.walk(&plan(&gate, &narrowed(&gate)));
+    assert_eq!(names(&report), [CLOCK]);
+    assert_ne!(report["results"][0]["isError"], true);
+    assert_eq!(report["results"][1]["code"], -32602, "a tool that is not listed does not exist");
+
+    let stranger = format!("tgk_{}", "ab".repeat(32));
+    let ran = client.run(&plan(&gate, &stranger));
+    assert_ne!(ran.code, 0);
+    assert!(!ran.stdout.contains(CLOCK), "{ran:?}");
+}
+
+#[test]
+fn the_typescript_sdk_of_the_handshake_era_calls_tools() {
+    check_over_http(LEGACY_TYPESCRIPT);
+}
+
+#[test]
+fn the_typescript_sdk_of_the_stateless_era_calls_tools() {
+    check_over_http(MODERN_TYPESCRIPT);
+}
+
+#[test]
+fn the_python_sdk_of_the_handshake_era_calls_tools() {
+    check_over_http(LEGACY_PYTHON);
+}
+
+#[test]
+fn the_python_sdk_of_the_stateless_era_calls_tools() {
+    check_over_http(MODERN_PYTHON);
+}
+
+#[test]
+fn clients_of_both_eras_start_the_gate_as_a_process() {
+    let gate = serve(&[], &[]);
+    let plan = json!({
+        "command": env!("CARGO_BIN_EXE_toolgate"),
+        "args": ["mcp"],
+        "env": { "TOOLGATE_URL": gate.url, "TOOLGATE_KEY": gate.key },
+        "calls": calls(),
+    });
+    for client in [LEGACY_TYPESCRIPT, MODERN_TYPESCRIPT, MODERN_PYTHON] {
+        check_report(&client.walk(&plan));
+    }
+}
+
+#[test]
+fn the_inspector_lists_and_calls_tools() {
+    let gate = serve(&[], &[]);
+    let inspect = |key: &str, args: &[&str]| {
+        let installed = installed();
+        let home = tempfile::TempDir::new().unwrap();
+        let mut command = Command::new(&installed.node);
+        command
+            .current_dir(installed.target.join("clients"))
+            .arg("node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js")
+            .args(["--cli", &format!("{}/mcp", gate.url), "--transport", "http"])
+            .args(["--header", &format!("Authorization: Bearer {key}")])
+            .args(args)
+            // It keeps a catalog of servers at home.
+            .env("HOME", home.path());
+        let ran = finish(command, "");
+        let said: Option<Value> = serde_json::from_str(&ran.stdout).ok();
+        (ran, said.unwrap_or_default())
+    };
+    let (ran, listed) = inspect(&gate.key, &["--method", "tools/list"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(names(&listed).contains(&ROI));
+    let (ran, clock) = inspect(
+        &gate.key,
+        &["--method", "tools/call", "--tool-name", CLOCK, "--tool-arg", "timezone=Europe/Berlin"],
+    );
+    assert_eq!(ran.code, 0, "{ran:?}");
+    check_ok(&clock, "timezone", &json!("Europe/Berlin"));
+    let (_, refused) =
+        inspect(&gate.key, &["--method", "tools/call", "--tool-name", CLOCK, "--tool-arg", "timezone=Nowhere/Land"]);
+    assert_eq!(refused["isError"], true, "{refused}");
+    let (ran, listed) = inspect(&narrowed(&gate), &["--method", "tools/list"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(names(&listed), [CLOCK]);
+}
