@@ -31,20 +31,35 @@ impl Measured {
     }
 }
 
-/// Calls for `lasting` after a short warm-up.
+/// Calls the pure tool over REST for `lasting` after a short warm-up.
 pub(crate) async fn run(server: &Server, callers: usize, lasting: Duration) -> anyhow::Result<Measured> {
-    call_for(server, callers, Duration::from_millis(500)).await?;
+    send(server, &server.request(), callers, lasting).await
+}
+
+/// Sends one request over and over for `lasting` after a short warm-up.
+pub(crate) async fn send(
+    server: &Server,
+    request: &[u8],
+    callers: usize,
+    lasting: Duration,
+) -> anyhow::Result<Measured> {
+    call_for(server, request, callers, Duration::from_millis(500)).await?;
     let (cpu, began) = (server.cpu()?, Instant::now());
-    let mut latencies = call_for(server, callers, lasting).await?;
+    let mut latencies = call_for(server, request, callers, lasting).await?;
     let (lasted, cpu) = (began.elapsed(), server.cpu()?.saturating_sub(cpu));
     latencies.sort_unstable();
     Ok(Measured { latencies, lasted, cpu })
 }
 
-async fn call_for(server: &Server, callers: usize, lasting: Duration) -> anyhow::Result<Vec<Duration>> {
+async fn call_for(
+    server: &Server,
+    request: &[u8],
+    callers: usize,
+    lasting: Duration,
+) -> anyhow::Result<Vec<Duration>> {
     let until = Instant::now() + lasting;
     let callers: Vec<_> = (0..callers)
-        .map(|_| tokio::spawn(call_on(server.address.clone(), server.request(), until)))
+        .map(|_| tokio::spawn(call_on(server.address.clone(), request.to_vec(), until)))
         .collect();
     let mut latencies = Vec::new();
     for caller in callers {

@@ -119,16 +119,15 @@ fn middle(times: &mut [Duration]) -> Duration {
     times[times.len() / 2]
 }
 
-struct Api {
+/// The gate's REST API.
+pub(crate) struct Api {
     base: String,
     client: reqwest::Client,
 }
 
 impl Api {
-    fn of(server: &Server) -> anyhow::Result<Self> {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().no_proxy().build()?;
-        Ok(Self { base: format!("http://{}", server.address), client })
+    pub(crate) fn of(server: &Server) -> anyhow::Result<Self> {
+        Ok(Self { base: format!("http://{}", server.address), client: process::http_client()? })
     }
 
     /// A page, and how long the gate says it took.
@@ -140,7 +139,8 @@ impl Api {
         Ok((serde_json::from_str(&answer.text().await?)?, Duration::from_secs_f64(millis / 1e3)))
     }
 
-    async fn send(
+    /// Sends a request and gives status and body.
+    pub(crate) async fn send(
         &self,
         method: &str,
         path: &str,

@@ -1,15 +1,19 @@
 //! What a call costs: ratios measured in one run, so that the machine's mood cancels out.
 //!
-//! `toolgate-bench <toolgate binary>`; `make bench` builds both and runs it.
+//! `toolgate-bench <toolgate binary>`; `make bench` builds both and runs it. `toolgate-bench mcp <toolgate binary>`
+//! measures the MCP part alone.
 #![allow(clippy::print_stdout, reason = "it prints its findings")]
 
 mod client;
 mod commit;
 mod governance;
+mod mcp;
 mod pipeline;
 mod plain;
 mod policy;
 mod process;
+mod upstream;
+mod yardstick;
 
 use std::path::Path;
 use std::time::Duration;
@@ -27,8 +31,14 @@ fn main() -> anyhow::Result<()> {
     let mut words = std::env::args().skip(1);
     match words.next().as_deref() {
         Some("plain") => runtime.block_on(plain::serve(words.next().context("an address")?)),
+        Some("upstream") => runtime.block_on(upstream::serve(words.next().context("an address")?)),
+        Some("yardstick") => {
+            let mut word = || words.next().context("an address, an upstream and a file");
+            runtime.block_on(yardstick::serve(word()?, word()?, word()?))
+        }
+        Some("mcp") => runtime.block_on(mcp::measure(Path::new(&words.next().context("a binary")?))),
         Some(binary) => runtime.block_on(measure(Path::new(binary))),
-        None => bail!("usage: toolgate-bench <toolgate binary>"),
+        None => bail!("usage: toolgate-bench [mcp] <toolgate binary>"),
     }
 }
 
@@ -81,7 +91,8 @@ async fn measure(binary: &Path) -> anyhow::Result<()> {
             cpu.as_secs_f64() / base.as_secs_f64()
         );
     }
-    governance::measure(binary, &postgres).await
+    governance::measure(binary, &postgres).await?;
+    mcp::measure(binary).await
 }
 
 fn row(what: &str, clients: usize, found: &Measured, plain: Option<f64>, bare: Option<f64>) {

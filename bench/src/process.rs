@@ -35,6 +35,13 @@ impl Server {
         // The kernel counts in hundredths on every platform this runs on.
         Ok(Duration::from_millis(ticks * 10))
     }
+
+    /// Memory in use, in bytes.
+    pub(crate) fn memory(&self) -> anyhow::Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("a size")?;
+        Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
+    }
 }
 
 impl Drop for Server {
@@ -51,6 +58,31 @@ pub(crate) fn plain() -> anyhow::Result<Server> {
     start(command, |command, address, _| {
         command.arg(address);
     })
+}
+
+/// The fast MCP server: this program again.
+pub(crate) fn upstream() -> anyhow::Result<Server> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("upstream");
+    start(command, |command, address, _| {
+        command.arg(address);
+    })
+}
+
+/// The yardstick in front of it: this program again.
+pub(crate) fn yardstick(upstream: &Server) -> anyhow::Result<Server> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("yardstick");
+    start(command, |command, address, folder| {
+        let upstream = format!("http://{}/mcp", upstream.address);
+        command.arg(address).arg(upstream).arg(folder.join("record"));
+    })
+}
+
+/// A client that reaches other processes here.
+pub(crate) fn http_client() -> anyhow::Result<reqwest::Client> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Ok(reqwest::Client::builder().no_proxy().build()?)
 }
 
 /// The gate itself.

@@ -202,11 +202,14 @@ const fn one() -> u32 {
     1
 }
 
-/// What waits for you.
+/// What waits for you, or what you decided.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct InboxView {
-    /// Calls that you may decide on or settle, newest first.
+    /// Calls that you may decide on or settle, or that you decided on, newest first.
     pub items: Vec<InvocationView>,
-    /// How many there are, up to a thousand.
+    /// How many there are, up to a thousand; of what you decided, how many are on this page.
     pub count: u64,
+    /// Where the next page of what you decided starts; none when this is the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
 }

@@ -143,7 +143,7 @@ pub struct InvocationView {
     /// Who decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
-    /// What they said.
+    /// While it waits for a person, why; then what they said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policy rule that decided.

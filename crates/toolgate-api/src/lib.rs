@@ -8,6 +8,7 @@ mod invocation;
 mod key;
 mod kill;
 mod limit;
+mod notification;
 mod policy;
 mod principal;
 mod profile;
@@ -20,6 +21,7 @@ mod tenant;
 mod tool;
 mod toolset;
 mod upstream;
+mod usage;
 
 pub use approval::{
     ApprovalRuleListView, ApprovalRuleView, ApproveRequest, EditRequest, GrantListView, GrantView, InboxView,
@@ -36,6 +38,7 @@ pub use invocation::{
 pub use key::{CreateKeyRequest, KeyListView, KeyView, NewKeyView, RotateKeyRequest};
 pub use kill::{KillListView, KillView, ThrowKillRequest, ThrownKillView};
 pub use limit::{BudgetView, LimitListView, LimitView, PutLimitRequest};
+pub use notification::{NotificationListView, NotificationView};
 pub use policy::{
     ExplainPolicyRequest, ExplainStepView, ExplanationView, PolicyCheckView, PolicyDiffView,
     PolicyProblemView, PolicySchemaView, PolicyTrialView, PolicyVersionListView, PolicyVersionView,
@@ -59,3 +62,4 @@ pub use upstream::{
     AcceptUpstreamToolRequest, PutUpstreamRequest, RefuseUpstreamToolRequest, TransportView, UpstreamHealthView,
     UpstreamListView, UpstreamRefreshView, UpstreamTestView, UpstreamToolListView, UpstreamToolView, UpstreamView,
 };
+pub use usage::{UsageRowView, UsageView};

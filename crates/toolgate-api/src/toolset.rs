@@ -21,6 +21,8 @@ pub struct ToolsetView {
     pub effects: Vec<String>,
     /// Only tools with one of these egress classes; none named means all.
     pub egress: Vec<String>,
+    /// How MCP clients find its tools: `list`, or `search`.
+    pub mode: String,
     /// How many of the tenant's tools it holds now.
     pub tool_count: u64,
     /// Their ids, in order; left out in lists.
@@ -71,4 +73,9 @@ pub struct PutToolsetRequest {
     #[serde(default)]
     #[schema(max_items = 3)]
     pub egress: Vec<String>,
+    /// How MCP clients of `/mcp/{name}` find its tools: `list` shows them all, `search` offers three tools that find,
+    /// describe and call the others. None named means `list`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "search")]
+    pub mode: Option<String>,
 }

@@ -5,13 +5,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolgate_core::actor::Credential;
-use toolgate_core::id::ApiKeyId;
+use toolgate_core::id::{ApiKeyId, OauthGrantId};
 use toolgate_core::json::{digest, to_hex};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::principal::Principal;
 use toolgate_core::scope::Scopes;
 use toolgate_core::{Actor, Timestamp};
 
+use crate::oauth::Audience;
 use crate::{App, AppError};
 
 /// How long a caller is known without asking the store again. A revocation is seen sooner: it moves the tenant on.
@@ -66,11 +67,14 @@ pub(crate) struct KnownKeys {
     /// Keys that have worked here, some time ago perhaps.
     worked: Mutex<HashSet<[u8; 32]>>,
     used: Mutex<HashMap<ApiKeyId, Timestamp>>,
+    used_grants: Mutex<HashMap<OauthGrantId, Timestamp>>,
 }
 
 #[derive(Debug)]
 struct Known {
     actor: Actor,
+    /// What a token is for; none for a key, which is for everything.
+    audience: Option<Audience>,
     expires_at: Option<Timestamp>,
     generation: u64,
     seen: Instant,
@@ -87,7 +91,8 @@ impl App {
             return Ok(None);
         }
         let (hash, now) = (hash_key(key), self.now());
-        if let Some(actor) = self.known(&hash, now) {
+        // A token is not taken for a key: where it is shown is not known here.
+        if let Some((actor, None)) = self.known(&hash, now) {
             self.note_use(&actor, now);
             return Ok(Some(actor));
         }
@@ -104,7 +109,7 @@ impl App {
         let found = self.actor_from(holder.principal, credential, key.scopes, holder.subject).await?;
         if let Some(actor) = &found {
             self.note_working(hash);
-            self.remember(hash, actor, key.expires_at, before);
+            self.remember(hash, actor, key.expires_at, None, before);
             self.note_use(actor, now);
         }
         Ok(found)
@@ -123,19 +128,26 @@ impl App {
     }
 
     /// A caller seen a moment ago whose tenant has not changed since.
-    pub(crate) fn known(&self, hash: &[u8; 32], now: Timestamp) -> Option<Actor> {
+    pub(crate) fn known(&self, hash: &[u8; 32], now: Timestamp) -> Option<(Actor, Option<Audience>)> {
         let callers = lock(&self.known_keys.callers);
         let known = callers.get(hash)?;
         let generation = self.snapshots.get(&known.actor.tenant)?.tenant.generation;
         let valid = known.generation == generation
             && known.seen.elapsed() < FRESH
             && known.expires_at.is_none_or(|end| now < end);
-        valid.then(|| known.actor.clone())
+        valid.then(|| (known.actor.clone(), known.audience.clone()))
     }
 
     /// Remembers a caller until the tenant changes, for a few seconds at most. `before` is `snapshots.moves()` from
     /// before the caller was read from the store.
-    pub(crate) fn remember(&self, hash: [u8; 32], actor: &Actor, expires_at: Option<Timestamp>, before: u64) {
+    pub(crate) fn remember(
+        &self,
+        hash: [u8; 32],
+        actor: &Actor,
+        expires_at: Option<Timestamp>,
+        audience: Option<Audience>,
+        before: u64,
+    ) {
         let Some(snapshot) = self.snapshots.get(&actor.tenant) else { return };
         // Invariant: what was read before a change is not remembered as if it were read after it.
         if self.snapshots.moves() != before {
@@ -146,7 +158,8 @@ impl App {
             callers.clear();
         }
         let generation = snapshot.tenant.generation;
-        callers.insert(hash, Known { actor: actor.clone(), expires_at, generation, seen: Instant::now() });
+        let actor = actor.clone();
+        callers.insert(hash, Known { actor, audience, expires_at, generation, seen: Instant::now() });
     }
 
     /// Whether a key has worked here before, some time ago perhaps.
@@ -154,7 +167,7 @@ impl App {
         lock(&self.known_keys.worked).contains(&hash_key(key))
     }
 
-    fn note_working(&self, hash: [u8; 32]) {
+    pub(crate) fn note_working(&self, hash: [u8; 32]) {
         let mut worked = lock(&self.known_keys.worked);
         if worked.len() >= MOST {
             worked.clear();
@@ -162,17 +175,27 @@ impl App {
         worked.insert(hash);
     }
 
-    fn note_use(&self, actor: &Actor, now: Timestamp) {
-        if let Credential::Key(id) = actor.credential {
-            lock(&self.known_keys.used).insert(id, now);
+    pub(crate) fn note_use(&self, actor: &Actor, now: Timestamp) {
+        match actor.credential {
+            Credential::Key(id) => {
+                lock(&self.known_keys.used).insert(id, now);
+            }
+            Credential::Token(id) => {
+                lock(&self.known_keys.used_grants).insert(id, now);
+            }
+            Credential::SignIn(_) | Credential::Internal => {}
         }
     }
 
-    /// Writes down when keys were last used.
+    /// Writes down when keys and grants were last used.
     ///
     /// # Errors
     /// When the store can't be written; what was to be written is lost, and nobody is the worse for it.
     pub async fn record_key_uses(&self) -> Result<(), StoreError> {
+        let grants: Vec<_> = std::mem::take(&mut *lock(&self.known_keys.used_grants)).into_iter().collect();
+        if !grants.is_empty() {
+            self.store().touch_oauth_grants(&grants).await?;
+        }
         let uses: Vec<_> = std::mem::take(&mut *lock(&self.known_keys.used)).into_iter().collect();
         if uses.is_empty() {
             return Ok(());

@@ -1,5 +1,6 @@
 //! What a server does beside answering: renew leases, look after overdue calls, anchor the record, hear of changes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use toolgate_core::Runner;
@@ -18,8 +19,10 @@ pub struct Background {
     pub anchor_every: Duration,
     /// What other nodes changed; also the longest that a revocation is not yet seen here.
     pub refresh_every: Duration,
-    /// When keys were last used, and sign-ins whose time is over.
+    /// When keys were last used, and what is old enough to be forgotten.
     pub tidy_every: Duration,
+    /// What people outside are told.
+    pub tell_every: Duration,
 }
 
 impl Default for Background {
@@ -30,6 +33,7 @@ impl Default for Background {
             anchor_every: Duration::from_secs(60),
             refresh_every: Duration::from_millis(250),
             tidy_every: Duration::from_secs(20),
+            tell_every: Duration::from_millis(500),
         }
     }
 }
@@ -49,7 +53,21 @@ impl Background {
             every(self.refresh_every, || async { app.snapshots.refresh().await.map(drop) }, "refresh");
         let follow = every(self.refresh_every, || app.follow_upstreams(), "looking at MCP servers");
         let tidy = every(self.tidy_every, || app.tidy(), "tidying");
-        tokio::join!(sweep, renew, anchor, refresh, follow, tidy);
+        let tell = every(self.tell_every, || app.tell_news(), "telling of news");
+        let send = self.send(&app);
+        tokio::join!(sweep, renew, anchor, refresh, follow, tidy, tell, send);
+    }
+
+    /// Each channel is sent to by a task of its own, which ends with this future.
+    async fn send(self, app: &App) {
+        let mut channels = tokio::task::JoinSet::new();
+        for channel in &app.outbox.channels {
+            let (app, channel) = (app.clone(), Arc::clone(channel));
+            channels.spawn(async move {
+                every(self.tell_every, || app.send_due(&channel), "sending notifications").await;
+            });
+        }
+        while channels.join_next().await.is_some() {}
     }
 
     /// Anchors everything not yet anchored.
@@ -66,6 +84,8 @@ impl Background {
 impl App {
     async fn tidy(&self) -> Result<(), StoreError> {
         self.record_key_uses().await?;
+        self.forget_notifications().await?;
+        self.forget_oauth().await?;
         self.store().forget_sign_ins(self.now()).await
     }
 }

@@ -49,14 +49,27 @@ impl App {
     /// # Errors
     /// When too many wrong keys came from there, or the store can't be asked.
     pub async fn authenticate_from(&self, key: &str, peer: IpAddr) -> Result<Option<Actor>, AppError> {
+        self.measured(key, peer, || self.authenticate(key)).await
+    }
+
+    /// The same with any bearer credential, however it is looked up.
+    pub(crate) async fn measured<T, F>(
+        &self,
+        credential: &str,
+        peer: IpAddr,
+        find: impl FnOnce() -> F,
+    ) -> Result<Option<T>, AppError>
+    where
+        F: Future<Output = Result<Option<T>, AppError>>,
+    {
         let keys = &self.entrance.keys;
         if !keys.is_unused()
             && let Err(too_many) = keys.look(&address_bucket(peer))
-            && !self.has_worked(key)
+            && !self.has_worked(credential)
         {
             return Err(too_many);
         }
-        let found = self.authenticate(key).await?;
+        let found = find().await?;
         if found.is_none() {
             // What does not fit any more was refused above, or will be.
             let _ = keys.take(&address_bucket(peer));

@@ -1,7 +1,7 @@
 //! What waits for a person: calls they may decide on, and calls in doubt that they may settle. An item is there only while
-//! someone can act on it.
+//! someone can act on it. And what they decided.
 
-use toolgate_core::id::PrincipalKind;
+use toolgate_core::id::{InvocationId, PrincipalKind};
 use toolgate_core::port::store::{InvocationFilter, Page};
 use toolgate_core::{Actor, Invocation, Status};
 
@@ -63,6 +63,44 @@ impl App {
         Ok(items)
     }
 
+    /// What this person decided on or said yes to, newest first, and where the next part starts. What a standing grant let
+    /// run is left out: they decided on that once.
+    ///
+    /// # Errors
+    /// When the store can't be asked.
+    pub async fn decided(
+        &self,
+        actor: &Actor,
+        mut after: Option<InvocationId>,
+        limit: u32,
+    ) -> Result<(Vec<Invocation>, Option<InvocationId>), AppError> {
+        if actor.principal.kind() != PrincipalKind::User {
+            return Ok((Vec::new(), None));
+        }
+        let (mut items, mut read) = (Vec::new(), 0);
+        while read < MOST {
+            let page = Page { after, limit: 200 };
+            let part = self.store().decided_by(&actor.tenant, &actor.principal, page).await?;
+            let full = part.len() == 200;
+            read += part.len();
+            for row in part {
+                // Whoever may no longer decide on such a call no longer sees what became of it.
+                let shown = !by_grant(&row) && self.require_say(actor, &row).await.is_ok();
+                if shown && items.len() == limit as usize {
+                    return Ok((items, after));
+                }
+                after = Some(row.id());
+                if shown {
+                    items.push(row);
+                }
+            }
+            if !full {
+                return Ok((items, None));
+            }
+        }
+        Ok((items, after))
+    }
+
     async fn may_act(&self, actor: &Actor, row: &Invocation) -> bool {
         match row.status {
             Status::Pending => {
@@ -73,6 +111,10 @@ impl App {
             _ => false,
         }
     }
+}
+
+fn by_grant(row: &Invocation) -> bool {
+    row.opened.rule.as_deref().is_some_and(|rule| rule.starts_with("grant: "))
 }
 
 impl Inbox {

@@ -15,7 +15,7 @@ use crate::secret::Secret;
 use crate::{App, AppError, hash_key};
 
 const PURPOSE: &str = "input_request";
-const TOOL: &str = "core__request_input";
+pub(crate) const TOOL: &str = "core__request_input";
 
 /// A question that waits for an answer.
 #[derive(Debug, Clone)]

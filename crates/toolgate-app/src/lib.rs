@@ -27,6 +27,13 @@ mod limit;
 mod limits;
 mod list_tools;
 mod manage;
+mod notification;
+mod outbox;
+mod outbox_message;
+mod outbox_news;
+mod outbox_send;
+mod outbox_slack;
+mod oauth;
 mod password;
 mod policy;
 mod policy_work;
@@ -53,6 +60,7 @@ mod try_policy;
 mod upstream;
 mod upstream_reading;
 mod upstream_tool;
+mod usage;
 
 use std::sync::Arc;
 
@@ -78,6 +86,11 @@ pub use key::{KeyEnd, NewKey};
 pub use kill::ThrownKill;
 pub use limits::Limits;
 pub use list_tools::source_of;
+pub use outbox::{Channel, Outbox, Pace, Shape};
+pub use oauth::{
+    Address, Authorization, AuthorizeFault, AuthorizeRequest, ClientProof, ConnectedIssuer, NewOauthClient, OauthCode,
+    OauthError, OauthSettings, Registered, RegisteredClient, Registration, TokenRequest, Tokens, TokensOnly,
+};
 pub use password::Password;
 pub use policy::{PolicyState, PolicyVersion};
 pub use principal::{NewPrincipal, PrincipalChange};
@@ -98,6 +111,7 @@ pub use upstream_tool::{Looked, ReviewedTool};
 
 use authenticate::KnownKeys;
 use entrance::Entrance;
+use oauth::Oauth;
 use policy_work::PolicyWork;
 
 /// The product behind its doors. Cheap to clone.
@@ -108,6 +122,8 @@ pub struct App {
     known_keys: Arc<KnownKeys>,
     entrance: Arc<Entrance>,
     policy_work: Arc<PolicyWork>,
+    oauth: Arc<Oauth>,
+    outbox: Arc<Outbox>,
 }
 
 impl App {
@@ -120,6 +136,8 @@ impl App {
             known_keys: Arc::default(),
             entrance: Arc::default(),
             policy_work: Arc::default(),
+            oauth: Arc::default(),
+            outbox: Arc::default(),
         }
     }
 

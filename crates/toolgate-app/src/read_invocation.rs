@@ -18,6 +18,8 @@ const MOST_READ: usize = 5_000;
 pub struct InvocationQuery {
     /// Narrowed how.
     pub filter: InvocationFilter,
+    /// Whose input holds this text, whatever its case.
+    pub text: Option<String>,
     /// After which.
     pub after: Option<InvocationId>,
     /// How many.
@@ -84,15 +86,24 @@ impl App {
         if !everything && !decides {
             filter.visible_to = Some(actor.acting());
         }
+        let text = query.text.map(|text| text.to_lowercase());
+        let says = |row: &Invocation| {
+            text.as_ref().is_none_or(|text| row.opened.input.as_str().to_lowercase().contains(text))
+        };
         let limit = query.limit as usize;
+        // What is looked through is read in larger parts than what is shown.
+        let part = if text.is_some() { query.limit.max(500) } else { query.limit };
         let (mut shown, mut after, mut read) = (Vec::new(), query.after, 0);
         loop {
-            let page = Page { after, limit: query.limit + 1 };
+            let page = Page { after, limit: part + 1 };
             let found = self.store().list(&actor.tenant, &filter, page).await?;
-            let full = found.len() > limit;
+            let full = found.len() > part as usize;
             read += found.len();
             for row in found {
                 after = Some(row.id());
+                if !says(&row) {
+                    continue;
+                }
                 if everything || self.shows(actor, &row) || (decides && self.may_approve(actor, &row).await) {
                     shown.push(row);
                     if shown.len() > limit {

@@ -10,6 +10,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use toolgate_policy::cedar::Policies;
 
+use crate::notify::NotifyConfig;
 use crate::oidc::OidcConfig;
 
 /// `toolgate.toml`.
@@ -26,6 +27,8 @@ pub(crate) struct Config {
     pub(crate) server: ServerConfig,
     /// Identity providers to sign in with, by name.
     pub(crate) oidc: BTreeMap<String, OidcConfig>,
+    /// Who is told outside of what happens, by name.
+    pub(crate) notify: BTreeMap<String, NotifyConfig>,
 }
 
 #[derive(Debug, Default, Deserialize)]

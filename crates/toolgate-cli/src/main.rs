@@ -2,6 +2,8 @@
 
 mod client;
 mod config;
+mod courier;
+mod notify;
 mod oidc;
 mod print;
 mod serve;

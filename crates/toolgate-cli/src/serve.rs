@@ -26,7 +26,7 @@ use toolgate_store_sqlite::SqliteStore;
 
 use crate::config::{Config, ToolConfig};
 use crate::telemetry::{self, LogFormat};
-use crate::{oidc, print};
+use crate::{notify, oidc, print};
 
 /// How to run a gate.
 #[derive(Debug, Args)]
@@ -160,6 +160,8 @@ async fn serve(
     runner.parts().store.end_foreign_leases().await?;
     let background = Background { renew_every: lease / 4, ..Background::default() };
     let app = App::new(runner.clone(), snapshots).with_providers(oidc::connect(config.oidc)?);
+    let known_at = config.server.public_url.clone().map(public_url).transpose()?;
+    let app = app.with_outbox(notify::outbox(config.notify, known_at)?);
     let background = tokio::spawn(background.run(app.clone()));
 
     let mut settings =

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use crate::connection::{Connection, SealedSecret};
 use crate::document::{DocumentKind, Expect};
 use crate::event::{EventDraft, EventKind};
-use crate::id::{ApiKeyId, InvocationId, OauthGrantId, PrincipalId, SessionId, TenantId};
+use crate::id::{ApiKeyId, ConnectionId, InvocationId, OauthGrantId, PrincipalId, SessionId, TenantId};
 use crate::json::{JsonText, digest};
 use crate::oauth::OauthGrant;
 use crate::principal::{ApiKey, Principal};
@@ -82,6 +83,14 @@ pub enum Write {
     EndKeyLine {
         /// The first of the line.
         id: ApiKeyId,
+    },
+    /// A connection with its sealed secret, in the place of its owner's at that service. An unknown owner is a
+    /// `NotFound`.
+    PutConnection(Box<(Connection, SealedSecret)>),
+    /// A connection that is gone, with its secret; unknown is a `NotFound`.
+    RemoveConnection {
+        /// Which.
+        id: ConnectionId,
     },
     /// What a person let an application do. An unknown principal is a `NotFound`, a taken id is `Refused`.
     PutOauthGrant(Box<OauthGrant>),

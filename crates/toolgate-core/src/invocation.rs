@@ -300,7 +300,7 @@ pub struct Invocation {
     pub approval: Approval,
     /// Who decided.
     pub decided_by: Option<PrincipalId>,
-    /// What they said, or why it was cancelled.
+    /// Why it waits for a person; then what they said, or why it was cancelled.
     pub reason: Option<String>,
     /// The redacted result.
     pub output: Option<JsonText>,
@@ -409,7 +409,8 @@ impl Invocation {
         self.status = status;
         self.revision += 1;
         match step {
-            Step::NeedsApproval { deadline, review, .. } => {
+            Step::NeedsApproval { reason, deadline, review } => {
+                self.reason = Some(reason.clone());
                 self.review.clone_from(review);
                 self.due_at =
                     Some(review.as_ref().and_then(|review| review.escalate_at).unwrap_or(*deadline));
@@ -448,12 +449,16 @@ impl Invocation {
             }
             Step::Failed { error } | Step::InDoubt { error } => self.error = Some(error.clone()),
             Step::Cancelled { reason } => {
-                if reason.is_some() {
+                // While it waits for a person, what stands there is why it waits.
+                if reason.is_some() || self.approval == Approval::Pending {
                     self.reason.clone_from(reason);
                 }
                 self.error = Some(CallError::new(ErrorCode::Cancelled, "the call was cancelled"));
             }
             Step::Expired => {
+                if self.approval == Approval::Pending {
+                    self.reason = None;
+                }
                 self.error = Some(CallError::new(ErrorCode::Expired, "nobody decided in time"));
             }
             Step::CancelRequested { reason } => {

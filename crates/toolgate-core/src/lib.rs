@@ -9,6 +9,7 @@ pub mod approval_rule;
 pub mod assignment;
 pub mod catalog;
 pub mod change;
+pub mod connection;
 pub mod contract;
 pub mod document;
 pub mod error;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::text_form;
 use crate::id::{OauthGrantId, PrincipalId, TenantId};
-use crate::json::JsonText;
+use crate::json::{JsonText, digest};
 use crate::principal::Principal;
 use crate::scope::{Scope, Scopes};
 use crate::time::Timestamp;
@@ -120,6 +120,16 @@ impl OauthGrant {
     pub fn works_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && now < self.expires_at
     }
+}
+
+/// The id that the record names for someone whom another server's token vouches for: there is no grant of ours behind
+/// it, and it is always the same for a person.
+#[must_use]
+pub fn grant_elsewhere(issuer: &str, sub: &str) -> OauthGrantId {
+    let digest = digest(format!("toolgate.oauth {} {issuer}{sub}", issuer.len()).as_bytes());
+    let mut bytes = [0u8; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    OauthGrantId::from_uuid(uuid::Builder::from_custom_bytes(bytes).into_uuid())
 }
 
 /// What a token is for.

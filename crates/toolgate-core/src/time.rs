@@ -21,6 +21,19 @@ impl Timestamp {
         self.0
     }
 
+    /// The least id with this prefix that could have been made at this moment: ids begin with their time.
+    #[must_use]
+    pub fn id_bound(self, prefix: &str) -> String {
+        let millis = u64::try_from(self.0 / 1_000).unwrap_or(0) & 0xffff_ffff_ffff;
+        format!("{prefix}_{millis:012x}{:020}", 0)
+    }
+
+    /// This moment less a while.
+    #[must_use]
+    pub fn minus(self, while_: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(while_.as_micros()).unwrap_or(i64::MAX)))
+    }
+
     /// This moment and a while.
     #[must_use]
     pub fn plus(self, while_: Duration) -> Self {

@@ -26,6 +26,35 @@ pub struct Toolset {
     /// Only tools with one of these egress classes; none named means all.
     #[serde(default)]
     pub egress: Vec<Egress>,
+    /// How MCP clients of its endpoint find its tools.
+    #[serde(default, skip_serializing_if = "ToolsetMode::is_list")]
+    pub mode: ToolsetMode,
+}
+
+/// How MCP clients find the tools of a toolset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolsetMode {
+    /// They are listed.
+    #[default]
+    List,
+    /// They are searched for: three tools find, describe and call the others.
+    Search,
+}
+
+impl ToolsetMode {
+    fn is_list(&self) -> bool {
+        *self == Self::List
+    }
+
+    /// The text form.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Search => "search",
+        }
+    }
 }
 
 impl Toolset {

@@ -1,1 +1,43 @@
-//! The MCP protocol as this gate speaks it to its clients: messages, eras, sealed state; no HTTP and no rules.
+//! The Model Context Protocol as a server speaks it, without HTTP: both eras, any request on any node. It knows how
+//! things are said; what may be seen and done is asked of a [`Plane`].
+
+mod call;
+mod capability;
+mod conformance;
+mod content;
+mod cursor;
+mod era;
+mod exchange;
+mod form;
+mod gate;
+mod header;
+mod jsonrpc;
+mod listen;
+mod offering;
+mod pending;
+mod plane;
+mod product;
+mod question;
+mod report;
+mod result;
+mod seal;
+mod search;
+mod search_mode;
+mod session;
+mod state;
+mod task;
+mod tool;
+
+pub use capability::{ClientCapabilities, TASKS};
+pub use conformance::Fixtures;
+pub use era::{Client, Era, LEGACY, MODERN, SUPPORTED, is_modern, legacy_version, modern_client, unsupported};
+pub use exchange::{Exchange, Outbox};
+pub use gate::{McpGate, Opening};
+pub use header::Headers;
+pub use jsonrpc::{Id, Malformed, Message, Notification, Request, Response, RpcError, result_message};
+pub use listen::Standing;
+pub use offering::{Asker, OfferError, Offered, Offerings, TaskInputs};
+pub use plane::{FIXTURE, Order, Plane, PlaneError, Selection, Verdict};
+pub use seal::{CannotSeal, Purpose, Sealer};
+pub use session::Session;
+pub use tool::annotations;

@@ -17,6 +17,7 @@
 pub mod anchors;
 pub mod calls;
 pub mod changes;
+pub mod connections;
 pub mod documents;
 mod given;
 pub mod guards;
@@ -36,6 +37,7 @@ pub mod tenants;
 pub mod texts;
 pub mod tokens;
 pub mod tools;
+pub mod usage;
 
 /// Makes one test of each promise. The expression is evaluated in an async context, once for each test, and gives a
 /// fresh empty store together with a guard that is dropped after it; `()` where there is nothing to guard.
@@ -72,6 +74,7 @@ macro_rules! store_contract {
             lists: newest_calls_come_first,
             lists: pages_never_overlap,
             lists: filters_narrow,
+            usage: usage_counts_what_was_called,
             leases: due_calls_are_found_most_overdue_first,
             leases: only_the_holder_renews_a_lease,
             anchors: anchors_cover_touched_sessions_and_chain,
@@ -143,6 +146,18 @@ macro_rules! store_contract {
             oauth: a_grants_last_use_never_moves_back,
             oauth: registrations_are_kept_and_bounded,
             oauth: what_ended_long_ago_is_forgotten,
+            connections: a_connection_is_read_back_as_made,
+            connections: a_connection_takes_the_place_of_its_owners,
+            connections: a_connection_needs_its_person_and_tenant,
+            connections: a_removed_connection_is_gone,
+            connections: another_tenants_connections_are_not_seen,
+            connections: connections_are_listed_by_owner_and_page,
+            connections: racing_renewals_have_one_winner,
+            connections: one_at_a_time_may_renew,
+            connections: a_state_changes_under_the_version_seen,
+            connections: a_connections_last_use_never_moves_back,
+            connections: keys_are_wrapped_anew,
+            connections: one_master_key_is_named,
             texts: unicode_survives,
             texts: nul_characters_do_no_harm,
             texts: a_mebibyte_survives,

@@ -219,7 +219,7 @@ pub async fn registrations_are_kept_and_bounded(store: Shared) {
     let touched = OauthRegistration { last_used_at: Some(at), ..first };
     assert_eq!(store.oauth_registration("one").await.unwrap(), Some(touched.clone()));
     assert_eq!(store.oauth_registration("three").await.unwrap(), None);
-    store.forget_oauth(at).await.unwrap();
+    store.forget_oauth(Timestamp::from_micros(0), at).await.unwrap();
     assert_eq!(store.oauth_registration("one").await.unwrap(), Some(touched));
     assert_eq!(store.oauth_registration("two").await.unwrap(), None);
 }
@@ -239,7 +239,7 @@ pub async fn what_ended_long_ago_is_forgotten(store: Shared) {
     let short = OauthToken { expires_at: over.expires_at, ..token(&lasting, 4, OauthTokenKind::Access) };
     store.put_oauth_token(short).await.unwrap();
     change(&store, vec![Write::RevokeOauthGrant { id: taken.id }]).await;
-    store.forget_oauth(seconds_after(over.expires_at, 1)).await.unwrap();
+    store.forget_oauth(seconds_after(over.expires_at, 1), now()).await.unwrap();
     for (hash, left) in [(1, false), (2, true), (3, false), (4, false)] {
         assert_eq!(store.oauth_token(&[hash; 32]).await.unwrap().is_some(), left, "{hash}");
     }

@@ -1,8 +1,8 @@
 -- Accounts at outside services, and what opens them: only ever sealed, under a key that is not in this database.
 
 CREATE TABLE connections (
-    id             TEXT PRIMARY KEY,
-    tenant_id      TEXT NOT NULL REFERENCES tenants (id),
+    id             TEXT COLLATE "C" PRIMARY KEY,
+    tenant_id      TEXT COLLATE "C" NOT NULL REFERENCES tenants (id),
     service        TEXT NOT NULL,
     -- `shared`, or the person.
     owner          TEXT NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE connections (
 CREATE INDEX connections_tenant ON connections (tenant_id, id);
 
 CREATE TABLE connection_secrets (
-    connection_id TEXT PRIMARY KEY REFERENCES connections (id) ON DELETE CASCADE,
+    connection_id TEXT COLLATE "C" PRIMARY KEY REFERENCES connections (id) ON DELETE CASCADE,
     version       BIGINT NOT NULL,
     -- The master key that wraps the secret's own key.
     key_id        TEXT NOT NULL,

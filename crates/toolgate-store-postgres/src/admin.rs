@@ -14,7 +14,7 @@ use crate::connect::ANSWER_WITHIN;
 use crate::error::Fault;
 use crate::row::{Cells, EVENT_COLUMNS};
 use crate::work::Work;
-use crate::{document, identity, key, oauth, principal, tenant};
+use crate::{connection, document, identity, key, oauth, principal, tenant};
 
 #[async_trait]
 impl AdminStore for PostgresStore {
@@ -103,6 +103,8 @@ async fn apply(work: &Work<'_>, write: &Write) -> Result<(), StoreError> {
         Write::PutKey(key) => key::put(work, key).await,
         Write::EndKey { id, at } => key::end(work, *id, *at).await,
         Write::EndKeyLine { id } => key::end_line(work, *id).await,
+        Write::PutConnection(made) => connection::put(work, &made.0, &made.1).await,
+        Write::RemoveConnection { id } => connection::remove(work, *id).await,
         Write::PutOauthGrant(grant) => oauth::put_grant(work, grant).await,
         Write::RevokeOauthGrant { id } => oauth::revoke(work, *id).await,
         Write::RevokeOauthGrantsOf { client_id } => oauth::revoke_all(work, client_id).await,

@@ -7,6 +7,7 @@
 mod admin;
 mod audit;
 mod connect;
+mod connection;
 mod document;
 mod error;
 mod identity;
@@ -25,6 +26,7 @@ mod tenant;
 mod tls;
 mod token;
 mod tool;
+mod usage;
 mod work;
 mod writer;
 

@@ -20,6 +20,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, name: "review", sql: include_str!("../migrations/0003_review.sql") },
     Migration { version: 4, name: "outbox", sql: include_str!("../migrations/0004_outbox.sql") },
     Migration { version: 5, name: "oauth", sql: include_str!("../migrations/0005_oauth.sql") },
+    Migration { version: 6, name: "connections", sql: include_str!("../migrations/0006_connections.sql") },
 ];
 
 /// Any number, the same on all nodes: who holds this lock migrates.

@@ -218,12 +218,12 @@ impl OauthStore for PostgresStore {
         self.query(sql, &[&client_id, &at.as_micros()]).await.map(drop)
     }
 
-    async fn forget_oauth(&self, before: Timestamp) -> Result<(), StoreError> {
-        for sql in [
-            "DELETE FROM oauth_tokens WHERE expires_at < $1",
-            "DELETE FROM oauth_grants WHERE expires_at < $1",
-            "DELETE FROM oauth_grants WHERE revoked_at < $1",
-            "DELETE FROM oauth_registrations WHERE seen_at < $1",
+    async fn forget_oauth(&self, ended: Timestamp, unseen: Timestamp) -> Result<(), StoreError> {
+        for (sql, before) in [
+            ("DELETE FROM oauth_tokens WHERE expires_at < $1", ended),
+            ("DELETE FROM oauth_grants WHERE expires_at < $1", ended),
+            ("DELETE FROM oauth_grants WHERE revoked_at < $1", ended),
+            ("DELETE FROM oauth_registrations WHERE seen_at < $1", unseen),
         ] {
             self.query(sql, &[&before.as_micros()]).await?;
         }

@@ -12,7 +12,7 @@ use crate::SqliteStore;
 use crate::database::Fault;
 use crate::event::{append, session_head};
 use crate::writer::Commit;
-use crate::{document, identity, key, oauth, principal, tenant};
+use crate::{connection, document, identity, key, oauth, principal, tenant};
 
 #[async_trait]
 impl AdminStore for SqliteStore {
@@ -112,6 +112,8 @@ fn apply(connection: &Connection, change: &AdminChange, write: &Write) -> Result
         Write::PutKey(key) => key::put(connection, change, key),
         Write::EndKey { id, at } => key::end(connection, change, *id, *at),
         Write::EndKeyLine { id } => key::end_line(connection, change, *id),
+        Write::PutConnection(made) => connection::put(connection, change, &made.0, &made.1),
+        Write::RemoveConnection { id } => connection::remove(connection, change, *id),
         Write::PutOauthGrant(grant) => oauth::put_grant(connection, change, grant),
         Write::RevokeOauthGrant { id } => oauth::revoke(connection, change, *id),
         Write::RevokeOauthGrantsOf { client_id } => oauth::revoke_all(connection, change, client_id),

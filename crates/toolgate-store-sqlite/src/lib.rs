@@ -3,6 +3,7 @@
 //! Knows rows and SQL, not the rules: what may be written comes ready-made as `NewCall`, `Change` and `AdminChange`.
 
 mod admin;
+mod connection;
 mod database;
 mod document;
 mod event;
@@ -20,6 +21,7 @@ mod spent;
 mod tenant;
 mod token;
 mod tool;
+mod usage;
 mod writer;
 
 use std::path::Path;

@@ -11,6 +11,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "review", include_str!("../migrations/0003_review.sql")),
     (4, "outbox", include_str!("../migrations/0004_outbox.sql")),
     (5, "oauth", include_str!("../migrations/0005_oauth.sql")),
+    (6, "connections", include_str!("../migrations/0006_connections.sql")),
 ];
 
 pub(crate) fn run(connection: &mut Connection) -> Result<(), StoreError> {

@@ -188,14 +188,14 @@ impl OauthStore for SqliteStore {
             .await
     }
 
-    async fn forget_oauth(&self, before: Timestamp) -> Result<(), StoreError> {
+    async fn forget_oauth(&self, ended: Timestamp, unseen: Timestamp) -> Result<(), StoreError> {
         self.database
             .write(Commit::Other, move |connection| {
-                let before = [before.as_micros()];
-                connection.execute("DELETE FROM oauth_tokens WHERE expires_at < ?1", before)?;
-                connection.execute("DELETE FROM oauth_grants WHERE expires_at < ?1", before)?;
-                connection.execute("DELETE FROM oauth_grants WHERE revoked_at < ?1", before)?;
-                connection.execute("DELETE FROM oauth_registrations WHERE seen_at < ?1", before)?;
+                let (ended, unseen) = ([ended.as_micros()], [unseen.as_micros()]);
+                connection.execute("DELETE FROM oauth_tokens WHERE expires_at < ?1", ended)?;
+                connection.execute("DELETE FROM oauth_grants WHERE expires_at < ?1", ended)?;
+                connection.execute("DELETE FROM oauth_grants WHERE revoked_at < ?1", ended)?;
+                connection.execute("DELETE FROM oauth_registrations WHERE seen_at < ?1", unseen)?;
                 Ok(())
             })
             .await

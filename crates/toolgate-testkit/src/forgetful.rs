@@ -17,6 +17,7 @@ use toolgate_core::port::store::{
     AdminStore, AuditStore, Begun, EndSignIns, InvocationFilter, InvocationStore, Page, PrincipalStore,
     Session, SessionStore, SignInStore, Store, StoreError, ToolRow, ToolStore,
 };
+use toolgate_core::port::usage::{UsageQuery, UsageRow, UsageStore};
 use toolgate_core::principal::{ApiKey, KeyHolder, OneTimeToken, Principal, SignIn};
 use toolgate_core::tenant::Tenant;
 use toolgate_core::{Acting, Invocation, Timestamp};
@@ -98,6 +99,13 @@ impl SessionStore for Forgetful {
         Ok(None)
     }
     async fn session_events(&self, _: SessionId, _: i64, _: u32) -> Answer<Vec<Event>> {
+        Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl UsageStore for Forgetful {
+    async fn usage(&self, _: &TenantId, _: &UsageQuery) -> Answer<Vec<UsageRow>> {
         Ok(Vec::new())
     }
 }

@@ -53,7 +53,7 @@ impl OauthStore for Forgetful {
     async fn touch_oauth_registration(&self, _: &str, _: Timestamp) -> Answer<()> {
         Ok(())
     }
-    async fn forget_oauth(&self, _: Timestamp) -> Answer<()> {
+    async fn forget_oauth(&self, _: Timestamp, _: Timestamp) -> Answer<()> {
         Ok(())
     }
 }

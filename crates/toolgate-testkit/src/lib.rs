@@ -10,8 +10,10 @@
 )]
 
 mod forgetful;
+mod forgetful_connection;
 mod forgetful_oauth;
 mod gate;
+mod hook;
 mod oidc;
 mod port;
 mod postgres;
@@ -19,6 +21,7 @@ mod receiver;
 
 pub use forgetful::Forgetful;
 pub use gate::{ADMIN_KEY, Gate, GateSetup};
+pub use hook::{HookReceiver, Hooked};
 pub use oidc::{OIDC_CLIENT, OIDC_PUBLIC_CLIENT, TestOidc};
 pub use port::free_port;
 pub use postgres::{Fsync, POSTGRES_VARIABLE, TempPostgres, TestPostgres, shared_postgres};

@@ -1,1 +1,25 @@
 //! MCP servers that this gate calls: connecting, listing, calling, and not trusting them.
+//!
+//! Everything of the protocol library stays in here. A server gets connections of its own, within bounds of its own;
+//! whatever it says is cut to size, made visible and marked as its own words.
+
+mod breaker;
+mod child;
+pub mod clean;
+mod connection;
+mod door;
+mod events;
+mod fault;
+mod handler;
+mod keys;
+mod listing;
+mod measure;
+mod outcome;
+mod pipe;
+mod pool;
+mod server;
+mod settings;
+pub mod suspicion;
+
+pub use pool::UpstreamPool;
+pub use settings::Settings;

@@ -14,13 +14,14 @@ use super::http::{Answer, Gate, PATIENCE};
 use super::show::{self, Column};
 use super::text::json_given;
 use super::who::parse_user;
-use super::{Global, Stop, approval_show, approval_walk, approval_watch, editor};
+use super::{Global, Stop, approval_decided, approval_show, approval_walk, approval_watch, editor};
 use crate::print;
 
 const LIST_EXAMPLES: &str = "\
 Examples:
   toolgate approval list
   toolgate approval list --box mine                  made by you or for you, or given to you
+  toolgate approval list --decided                   what you decided on or said yes to
   toolgate approval list --json | jq -r '.items[].id'";
 
 const SHOW_EXAMPLES: &str = "\
@@ -50,6 +51,9 @@ pub(crate) enum ApprovalCommand {
     List {
         #[command(flatten)]
         which: Which,
+        /// What you decided on or said yes to instead, newest first.
+        #[arg(long, conflicts_with = "part")]
+        decided: bool,
     },
     /// Show what a call would do, who asks, and why.
     #[command(after_help = SHOW_EXAMPLES)]
@@ -126,7 +130,8 @@ pub(crate) struct EditArgs {
 
 pub(super) async fn run(command: ApprovalCommand, global: &Global) -> Result<ExitCode, Stop> {
     match command {
-        ApprovalCommand::List { which } => list(which, global).await,
+        ApprovalCommand::List { decided: true, .. } => approval_decided::list(global).await,
+        ApprovalCommand::List { which, .. } => list(which, global).await,
         ApprovalCommand::Show { id } => show_call(&Gate::of(global)?, &id, global).await,
         ApprovalCommand::Approve(args) => decide::approve(*args, global).await,
         ApprovalCommand::Reject(args) => decide::reject(args, global).await,
@@ -166,7 +171,7 @@ async fn list(which: Which, global: &Global) -> Result<ExitCode, Stop> {
         global.talk("nothing waits for you");
         return Ok(ExitCode::SUCCESS);
     }
-    let columns = ["id", "tool", "asked by", "since", "deadline", "yes", "rule", "what"].map(Column::left);
+    let columns = ["id", "tool", "asked by", "since", "deadline", "yes", "why", "what"].map(Column::left);
     let rows: Vec<Vec<String>> = inbox.items.iter().map(row).collect();
     print::data(show::table(&columns, &rows));
     let shown = inbox.items.len() as u64;
@@ -192,7 +197,7 @@ fn row(call: &InvocationView) -> Vec<String> {
         show::moment(&call.created_at),
         review.map_or_else(dash, |review| show::moment(&review.deadline)),
         review.map_or_else(dash, |review| format!("{}/{}", review.votes.len(), review.needed)),
-        call.rule.clone().unwrap_or_else(dash),
+        call.reason.as_ref().filter(|_| !in_doubt).map_or_else(dash, |why| show::shortened(why, 60)),
         what,
     ]
 }

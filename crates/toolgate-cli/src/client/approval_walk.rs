@@ -11,20 +11,21 @@ use super::approval::{self, Which};
 use super::ask::{read_line, someone_is_there};
 use super::decide::{self, Seen};
 use super::http::Gate;
-use super::{Global, Stop, approval_show, show};
+use super::{Global, Stop, approval_show, remember, show};
 use crate::print;
 
 pub(super) const EXAMPLES: &str = "\
 Each call is shown with its preview. Type a letter, then Enter:
-  a  approve it            e  change its input in $EDITOR, and look again
-  d  reject it, and say why    ?  ask back, and go on
-  s  skip it for now       q  stop here
+  a  approve it                r  approve it, and the same from now on (you are asked for how long)
+  d  reject it, and say why    e  change its input in $EDITOR, and look again
+  ?  ask back, and go on       s  skip it for now
+  q  stop here
 
 Examples:
   toolgate approval decide
   toolgate approval decide --box mine";
 
-const KEYS: &str = "[a]pprove  [e]dit  [d] reject  [?] ask back  [s]kip  [q]uit: ";
+const KEYS: &str = "[a]pprove  [r]emember  [e]dit  [d] reject  [?] ask back  [s]kip  [q]uit: ";
 /// How long to stay with a call that was let run before going on to the next.
 const STAY: WaitArgs = WaitArgs { wait: Some(30.0) };
 
@@ -94,9 +95,16 @@ async fn answer(gate: &Gate, call: &InvocationView, global: &Global) -> Result<T
     let digest = Seen::default().digest(call);
     let Some(key) = read_line(KEYS) else { return Ok(Then::Quit) };
     match key.trim().to_ascii_lowercase().as_str() {
-        "a" => {
+        key @ ("a" | "r") => {
+            let remember = match key {
+                "r" => match remember::asked()? {
+                    Some(remember) => Some(remember),
+                    None => return Ok(Then::LookAgain),
+                },
+                _ => None,
+            };
             let confirm = decide::destroys(call).then(|| decide::type_name(&call.tool_id)).transpose()?;
-            let body = ApproveRequest { digest, confirm, ..ApproveRequest::default() };
+            let body = ApproveRequest { digest, confirm, remember, ..ApproveRequest::default() };
             decide::say_yes(gate, call, &body, STAY, global).await?;
             Ok(Then::Next)
         }
@@ -121,7 +129,7 @@ async fn answer(gate: &Gate, call: &InvocationView, global: &Global) -> Result<T
         }
         "s" => Ok(Then::Next),
         "q" => Ok(Then::Quit),
-        _ => Err(Stop::failed("that is none of the letters").hint("type a, e, d, ?, s or q, then Enter")),
+        _ => Err(Stop::failed("that is none of the letters").hint("type a, r, e, d, ?, s or q, then Enter")),
     }
 }
 

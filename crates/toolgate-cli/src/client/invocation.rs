@@ -73,6 +73,9 @@ pub(crate) struct ListArgs {
     /// In one session.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// Whose input holds this text.
+    #[arg(long)]
+    text: Option<String>,
     /// Made at or after this moment: 2026-01-31T12:00:00Z, or 2h for two hours ago.
     #[arg(long, value_name = "WHEN", value_parser = parse_moment)]
     since: Option<jiff::Timestamp>,
@@ -111,6 +114,7 @@ async fn list(args: ListArgs, global: &Global) -> Result<ExitCode, Stop> {
         ("status", args.status),
         ("actor", args.actor),
         ("session_id", args.session),
+        ("text", args.text),
         ("since", args.since.map(moment)),
         ("until", args.until.map(moment)),
     ] {
@@ -226,7 +230,7 @@ fn print_invocation(call: &InvocationView) {
     }
     if call.status == "pending" && call.approval == "pending" {
         print::talk(format_args!(
-            "hint: let it run with `toolgate invocation approve {}`",
+            "hint: see what it would do with `toolgate approval show {}`, then decide",
             show::plain(&call.id)
         ));
     }

@@ -73,7 +73,8 @@ async fn show_outcome(gate: &Gate, answer: &Answer, call: &InvocationView, globa
         show::json_text(&answer.text);
     }
     let id = show::plain(&call.id);
-    if let Some(reason) = &call.reason {
+    // While it waits, what stands there is why it does.
+    if let Some(reason) = call.reason.as_ref().filter(|_| call.approval != "pending") {
         let by = call.decided_by.as_deref().unwrap_or("someone");
         global.talk(format_args!("{} said: {}", show::plain(by), show::plain(reason)));
     }

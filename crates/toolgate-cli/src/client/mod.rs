@@ -4,6 +4,7 @@ mod aliases;
 mod amount;
 mod answer;
 mod approval;
+mod approval_decided;
 mod approval_rule;
 mod approval_show;
 mod approval_walk;
@@ -28,6 +29,7 @@ mod key;
 mod kill;
 mod limit;
 mod measure;
+mod notification;
 mod options;
 mod page;
 mod policy;
@@ -108,6 +110,9 @@ pub(crate) enum ClientCommand {
     /// What people let run without asking.
     #[command(subcommand, arg_required_else_help = true)]
     Grant(grant::GrantCommand),
+    /// What is told outside, and whether it arrives.
+    #[command(subcommand, arg_required_else_help = true)]
+    Notification(notification::NotificationCommand),
     /// Threads of work and their live events.
     #[command(subcommand, arg_required_else_help = true)]
     Session(session::SessionCommand),
@@ -181,6 +186,7 @@ pub(crate) async fn run(command: ClientCommand, global: &Global) -> ExitCode {
         ClientCommand::Approval(command) => approval::run(command, global).await,
         ClientCommand::ApprovalRule(command) => approval_rule::run(command, global).await,
         ClientCommand::Grant(command) => grant::run(command, global).await,
+        ClientCommand::Notification(command) => notification::run(command, global).await,
         ClientCommand::Session(command) => session::run(command, global).await,
         ClientCommand::Audit(command) => audit::run(command, global).await,
         ClientCommand::Tenant(command) => tenant::run(command, global).await,

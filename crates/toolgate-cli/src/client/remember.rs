@@ -4,6 +4,7 @@ use clap::Args;
 use toolgate_api::{RememberRequest, RememberWord};
 
 use super::amount::parse_seconds;
+use super::ask::read_line;
 use super::text::json_given;
 use super::{Global, Stop};
 
@@ -43,6 +44,21 @@ impl RememberArgs {
         let expires_in_seconds = self.span.unwrap_or(USUAL);
         Ok(Some(RememberRequest { arguments, schema, session_only: self.session_only, expires_in_seconds }))
     }
+}
+
+/// Asks at a terminal for how long the same may run without asking. None when the person thinks better of it.
+pub(super) fn asked() -> Result<Option<RememberRequest>, Stop> {
+    let Some(line) = read_line("The same arguments run without asking for how long? [8h, or - to go back] ")
+    else {
+        return Ok(None);
+    };
+    let expires_in_seconds = match line.trim() {
+        "-" => return Ok(None),
+        "" => USUAL,
+        span => parse_span(span).map_err(|why| Stop::failed(format!("how long it holds {why}")))?,
+    };
+    let arguments = RememberWord::Same;
+    Ok(Some(RememberRequest { arguments, schema: None, session_only: false, expires_in_seconds }))
 }
 
 fn parse_span(text: &str) -> Result<u64, String> {

@@ -76,7 +76,8 @@ fn installed() -> &'static Installed {
             String::from_utf8(output.stdout).unwrap().trim().to_owned()
         };
         script("need-clients");
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
         Installed { node: script("need-node22"), target: target.join("mcp") }
     })
 }
@@ -113,7 +114,9 @@ fn check_report(report: &Value) {
     let clock = report["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == CLOCK).unwrap();
     assert_eq!(clock["annotations"]["readOnlyHint"], true);
     assert_eq!(clock["outputSchema"]["properties"]["iso"]["type"], "string");
-    let [clock, roi, refused, unknown] = &report["results"].as_array().unwrap()[..] else { panic!("{report}") };
+    let [clock, roi, refused, unknown] = &report["results"].as_array().unwrap()[..] else {
+        panic!("{report}")
+    };
     check_ok(clock, "timezone", &json!("Europe/Berlin"));
     check_ok(roi, "summary", &roi["structuredContent"]["summary"]);
     assert!(roi["structuredContent"]["summary"]["npv"].is_number(), "{roi}");
@@ -181,37 +184,37 @@ fn clients_of_both_eras_start_the_gate_as_a_process() {
 }
 
 #[test]
-fn the_inspector_lists_and_calls_tools() {
+fn the_inspector_lists_and_calls_tools_in_both_eras() {
     let gate = serve(&[], &[]);
-    let inspect = |key: &str, args: &[&str]| {
-        let installed = installed();
-        let home = tempfile::TempDir::new().unwrap();
-        let mut command = Command::new(&installed.node);
-        command
-            .current_dir(installed.target.join("clients"))
-            .arg("node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js")
-            .args(["--cli", &format!("{}/mcp", gate.url), "--transport", "http"])
-            .args(["--header", &format!("Authorization: Bearer {key}")])
-            .args(args)
-            // It keeps a catalog of servers at home.
-            .env("HOME", home.path());
-        let ran = finish(command, "");
-        let said: Option<Value> = serde_json::from_str(&ran.stdout).ok();
-        (ran, said.unwrap_or_default())
-    };
-    let (ran, listed) = inspect(&gate.key, &["--method", "tools/list"]);
-    assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(names(&listed).contains(&ROI));
-    let (ran, clock) = inspect(
-        &gate.key,
-        &["--method", "tools/call", "--tool-name", CLOCK, "--tool-arg", "timezone=Europe/Berlin"],
-    );
-    assert_eq!(ran.code, 0, "{ran:?}");
-    check_ok(&clock, "timezone", &json!("Europe/Berlin"));
-    let (_, refused) =
-        inspect(&gate.key, &["--method", "tools/call", "--tool-name", CLOCK, "--tool-arg", "timezone=Nowhere/Land"]);
-    assert_eq!(refused["isError"], true, "{refused}");
-    let (ran, listed) = inspect(&narrowed(&gate), &["--method", "tools/list"]);
-    assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(names(&listed), [CLOCK]);
+    let narrow = narrowed(&gate);
+    for era in ["legacy", "modern"] {
+        let listed = inspect(&gate, &gate.key, era, &["--method", "tools/list"]);
+        assert!(names(&listed).contains(&ROI), "{listed}");
+        let call = |arguments: &str| {
+            let call = ["--method", "tools/call", "--tool-name", CLOCK, "--tool-args-json", arguments];
+            inspect(&gate, &gate.key, era, &call)
+        };
+        check_ok(&call(r#"{"timezone":"Europe/Berlin"}"#), "timezone", &json!("Europe/Berlin"));
+        assert_eq!(call(r#"{"timezone":5}"#)["isError"], true);
+        assert_eq!(names(&inspect(&gate, &narrow, era, &["--method", "tools/list"])), [CLOCK]);
+    }
+}
+
+/// What the inspector's command line prints as the result.
+fn inspect(gate: &Gate, key: &str, era: &str, args: &[&str]) -> Value {
+    let installed = installed();
+    // It keeps a catalog of servers at home.
+    let home = tempfile::TempDir::new().unwrap();
+    let mut command = Command::new(&installed.node);
+    command
+        .current_dir(installed.target.join("clients"))
+        .arg("node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js")
+        .args(["--cli", &format!("{}/mcp", gate.url), "--transport", "http", "--protocol-era", era])
+        .args(["--stored-auth-only", "--quiet", "--format", "json"])
+        .args(["--header", &format!("Authorization: Bearer {key}")])
+        .args(args)
+        .env("HOME", home.path());
+    let ran = finish(command, "");
+    let said: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{args:?}: {ran:?}"));
+    said["result"].clone()
 }

@@ -2,6 +2,7 @@
 
 pub mod capability;
 pub mod connection;
+pub mod connection_store;
 pub mod courier;
 pub mod executor;
 pub mod gate;
@@ -10,4 +11,5 @@ pub mod outbox;
 pub mod oauth;
 pub mod store;
 pub mod upstream;
+pub mod usage;
 pub mod validator;

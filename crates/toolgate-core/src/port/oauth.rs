@@ -63,9 +63,9 @@ pub trait OauthStore: Send + Sync {
     /// Notes that a person let it in.
     async fn touch_oauth_registration(&self, client_id: &str, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Forgets tokens and grants that ended before this moment, and applications that named themselves before it and
-    /// were not let in since. The record keeps who let in whom.
-    async fn forget_oauth(&self, before: Timestamp) -> Result<(), StoreError>;
+    /// Forgets tokens and grants that ended before one moment, and applications that named themselves before another
+    /// and were not let in since. The record keeps who let in whom.
+    async fn forget_oauth(&self, ended: Timestamp, unseen: Timestamp) -> Result<(), StoreError>;
 }
 
 /// Fetches the document that an application's id is the address of. Any address can be written into a request: what

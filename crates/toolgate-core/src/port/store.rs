@@ -14,6 +14,7 @@ use crate::id::{
 };
 use crate::invocation::{Invocation, Status};
 use crate::json::JsonText;
+use crate::port::connection_store::ConnectionStore;
 use crate::port::gate::SharedMeters;
 use crate::port::oauth::OauthStore;
 use crate::port::outbox::OutboxStore;
@@ -420,6 +421,8 @@ pub trait Store:
     + AdminStore
     + PrincipalStore
     + SignInStore
+    + crate::port::usage::UsageStore
+    + ConnectionStore
     + OauthStore
     + OutboxStore
     + Send

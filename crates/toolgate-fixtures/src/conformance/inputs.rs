@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
+use toolgate_mcp::TaskInputs;
 
 /// The open questions of running tools, by call id.
 #[derive(Debug, Default)]
@@ -19,13 +20,11 @@ struct Open {
     answers: Map<String, Value>,
 }
 
-impl Inputs {
-    /// What a call still asks: key to `{method, params}`.
+impl TaskInputs for Inputs {
     fn pending(&self, call: &str) -> Map<String, Value> {
         self.lock().get(call).map(|open| open.requests.clone()).unwrap_or_default()
     }
 
-    /// Hands answers to a call. Keys it did not ask for, or asks for no longer, are ignored.
     fn answer(&self, call: &str, responses: &Map<String, Value>) {
         if let Some(open) = self.lock().get_mut(call) {
             for (key, answer) in responses {
@@ -36,7 +35,9 @@ impl Inputs {
         }
         self.answered.notify_waiters();
     }
+}
 
+impl Inputs {
     /// Asks, and waits for the answer to everything. A caller that stops waiting takes its questions back.
     pub(super) async fn ask(&self, call: &str, requests: Map<String, Value>) -> Map<String, Value> {
         self.lock().insert(call.to_owned(), Open { requests, answers: Map::new() });

@@ -9,6 +9,7 @@ mod ask;
 mod content;
 mod input_required;
 mod inputs;
+mod offerings;
 mod prompts;
 mod report;
 mod resources;
@@ -29,6 +30,7 @@ use toolgate_core::port::executor::Executor;
 use toolgate_native::{NativeTool, Plugin, Promise, Tool, ToolContext, ToolFailure};
 
 use inputs::Inputs;
+use toolgate_mcp::{Offerings, TaskInputs};
 
 /// The tools.
 #[must_use]
@@ -42,6 +44,18 @@ pub fn plugin() -> Plugin {
         task::fixtures(),
     ];
     Plugin { id: "conformance", tools: fixtures.into_iter().flatten().map(Fixture::into_tool).collect() }
+}
+
+/// The prompts, resources and completions.
+#[must_use]
+pub fn offerings() -> Arc<dyn Offerings> {
+    Arc::new(offerings::Fixtures)
+}
+
+/// What tools that run as tasks ask on the way.
+#[must_use]
+pub fn inputs() -> Arc<dyn TaskInputs> {
+    Arc::<Inputs>::clone(&INPUTS)
 }
 
 /// A picture of one red pixel, as PNG.
@@ -233,9 +247,10 @@ mod tests {
     fn every_fixture_is_a_tool_of_the_suite_s_own_plugin() {
         let tools = plugin().registrable().unwrap();
         assert_eq!(tools.len(), 35);
-        for (contract, ..) in &tools {
-            assert_eq!(contract.id.namespace(), "conformance");
-            assert!(contract.id.as_str().len() <= 64, "{}", contract.id);
+        for (contract, capabilities, executor) in tools {
+            let id = contract.id.clone();
+            assert!(id.as_str().len() <= 64, "{id}");
+            toolgate_schema::register(contract, capabilities, executor).unwrap_or_else(|bad| panic!("{id}: {bad}"));
         }
     }
 }

@@ -16,6 +16,7 @@ use toolgate_api::{
     RemarkRequest, RememberRequest, RememberWord, rfc3339,
 };
 use toolgate_app::{Inbox, Remember, RememberArguments, Stored};
+use toolgate_core::Actor;
 use toolgate_core::grant::Grant;
 use utoipa::IntoParams;
 
@@ -116,11 +117,16 @@ pub(crate) async fn revoke_grant(
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InboxQuery {
-    /// `all`, `mine` (made by you or for you, or given to you) or `group` (the rest of what you may decide on).
+    /// `all`, `mine` (made by you or for you, or given to you), `group` (the rest of what you may decide on) or `decided`
+    /// (what you decided on or said yes to).
     r#box: Option<String>,
+    /// `next_cursor` of the page before, with `decided`.
+    cursor: Option<String>,
+    /// How many of what you decided, from 1 to 1000.
+    limit: Option<u32>,
 }
 
-/// Shows what waits for you: calls you may decide on, and calls in doubt that you may settle.
+/// Shows what waits for you: calls you may decide on, and calls in doubt that you may settle. Or what you decided.
 #[utoipa::path(get, path = "/api/v1/inbox", tag = "approvals", params(InboxQuery),
     responses((status = 200, body = InboxView), (status = "default", body = ErrorBody)))]
 pub(crate) async fn read_inbox(
@@ -128,15 +134,31 @@ pub(crate) async fn read_inbox(
     Caller(actor): Caller,
     asked: Result<Query<InboxQuery>, QueryRejection>,
 ) -> Result<Json<InboxView>, ApiError> {
-    let which = match query(asked)?.r#box.as_deref() {
+    let asked = query(asked)?;
+    let which = match asked.r#box.as_deref() {
+        Some("decided") => return read_decided(&state, &actor, &asked).await.map(Json),
         None | Some("all") => Inbox::All,
         Some("mine") => Inbox::Mine,
         Some("group") => Inbox::Group,
-        Some(_) => return Err(bad("`box` must be `all`, `mine` or `group`")),
+        Some(_) => return Err(bad("`box` must be `all`, `mine`, `group` or `decided`")),
     };
+    if asked.cursor.is_some() || asked.limit.is_some() {
+        return Err(bad("`cursor` and `limit` go with `box=decided` only"));
+    }
     let items = state.app.inbox(&actor, which).await?;
     let count = items.len() as u64;
-    Ok(Json(InboxView { items: items.into_iter().take(200).map(InvocationView::from).collect(), count }))
+    let items = items.into_iter().take(200).map(InvocationView::from).collect();
+    Ok(Json(InboxView { items, count, next_cursor: None }))
+}
+
+async fn read_decided(state: &ServerState, actor: &Actor, asked: &InboxQuery) -> Result<InboxView, ApiError> {
+    let after = asked.cursor.as_deref().map(|cursor| parse_id(cursor, "cursor")).transpose()?;
+    let (items, next) = state.app.decided(actor, after, limit(asked.limit, 100)?).await?;
+    Ok(InboxView {
+        count: items.len() as u64,
+        items: items.into_iter().map(InvocationView::from).collect(),
+        next_cursor: next.map(|id| id.to_string()),
+    })
 }
 
 /// Streams how much waits for you (server-sent events): an `inbox` event with the count, now and whenever it changes.

@@ -44,6 +44,9 @@ pub(crate) struct InvocationPage {
     /// In one session.
     #[param(pattern = "^ses_[0-9a-f]{32}$")]
     session_id: Option<String>,
+    /// Whose input holds this text, whatever its case. A page may be short: go on with its `next_cursor`.
+    #[param(max_length = 200)]
+    text: Option<String>,
     /// Made at or after this moment (RFC 3339).
     #[param(format = DateTime)]
     since: Option<String>,
@@ -80,8 +83,12 @@ pub(crate) async fn list_invocations(
         since: page.since.map(|text| moment(&text, "since")).transpose()?,
         until: page.until.map(|text| moment(&text, "until")).transpose()?,
     };
+    let text = page.text.filter(|text| !text.is_empty());
+    if text.as_ref().is_some_and(|text| text.chars().count() > 200) {
+        return Err(bad("`text` may have at most 200 characters"));
+    }
     let after = page.cursor.map(|id| parse_id(&id, "cursor")).transpose()?;
-    let request = InvocationQuery { filter, after, limit: limit(page.limit, 50)? };
+    let request = InvocationQuery { filter, text, after, limit: limit(page.limit, 50)? };
     let (found, next) = state.app.list_invocations(&actor, request).await?;
     Ok(Json(InvocationListView {
         invocations: found.into_iter().map(InvocationView::from).collect(),

@@ -10,6 +10,7 @@ mod invocation;
 mod key;
 mod kill;
 mod limit;
+mod notification;
 pub(crate) mod policy;
 mod principal;
 mod profile;
@@ -22,6 +23,7 @@ mod tool;
 mod toolset;
 mod upstream;
 mod upstream_tool;
+mod usage;
 
 use axum::Json;
 use axum::response::IntoResponse;
@@ -70,12 +72,16 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(approval::read_grant, approval::revoke_grant))
         .routes(routes!(approval::read_inbox))
         .routes(routes!(approval::inbox_events))
+        .routes(routes!(notification::list_notifications))
+        .routes(routes!(notification::retry_notification))
+        .routes(routes!(notification::test_channel))
         .routes(routes!(approval_rule::list_approval_rules))
         .routes(routes!(
             approval_rule::read_approval_rule,
             approval_rule::put_approval_rule,
             approval_rule::delete_approval_rule
         ))
+        .routes(routes!(usage::read_usage))
         .routes(routes!(session::create_session))
         .routes(routes!(session::read_session))
         .routes(routes!(session::session_events))

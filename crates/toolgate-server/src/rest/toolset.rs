@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use toolgate_api::{ErrorBody, PutToolsetRequest, ToolsetListView, ToolsetView, rfc3339};
 use toolgate_app::ToolsetWithTools;
-use toolgate_core::toolset::Toolset;
+use toolgate_core::toolset::{Toolset, ToolsetMode};
 use toolgate_core::{Effect, Egress};
 
 use super::document::{NamePage, name, new_name, patterns, precondition, tagged, words};
@@ -61,6 +61,7 @@ pub(crate) async fn put_toolset(
         exclude: patterns(&body.exclude, "exclude")?,
         effects: words(&body.effects, Effect::from_text, "effects")?,
         egress: words(&body.egress, Egress::from_text, "egress")?,
+        mode: mode(body.mode.as_deref())?,
         title: body.title,
         description: body.description,
     };
@@ -82,6 +83,14 @@ pub(crate) async fn delete_toolset(
     Ok(StatusCode::NO_CONTENT)
 }
 
+fn mode(text: Option<&str>) -> Result<ToolsetMode, ApiError> {
+    match text {
+        None | Some("list") => Ok(ToolsetMode::List),
+        Some("search") => Ok(ToolsetMode::Search),
+        Some(_) => Err(super::bad("`mode` must be `list` or `search`")),
+    }
+}
+
 fn show(found: ToolsetWithTools) -> Response {
     let revision = found.toolset.revision;
     tagged(view(found), Some(revision))
@@ -97,6 +106,7 @@ fn view(found: ToolsetWithTools) -> ToolsetView {
         exclude: toolset.exclude.iter().map(ToString::to_string).collect(),
         effects: toolset.effects.iter().map(|effect| effect.as_str().to_owned()).collect(),
         egress: toolset.egress.iter().map(|egress| egress.as_str().to_owned()).collect(),
+        mode: toolset.mode.as_str().to_owned(),
         tool_count: found.tools.len() as u64,
         tool_ids: Some(found.tools.iter().map(ToString::to_string).collect()),
         revision: found.toolset.revision,

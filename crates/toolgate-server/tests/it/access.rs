@@ -86,6 +86,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("PUT", "/api/v1/roles/{name}", "/api/v1/roles/mine", r#"{"rules":[]}"#),
     ("GET", "/api/v1/roles/{name}", "/api/v1/roles/mine", ""),
     ("DELETE", "/api/v1/roles/{name}", "/api/v1/roles/mine", ""),
+    ("GET", "/api/v1/usage", "/api/v1/usage", ""),
     ("GET", "/api/v1/upstreams", "/api/v1/upstreams", ""),
     (
         "PUT",

@@ -21,11 +21,17 @@ use toolgate_core::port::store::{
     AdminStore, AuditStore, Begun, EndSignIns, InvocationFilter, InvocationStore, Page, PrincipalStore,
     Session, SessionStore, SignInStore, Store, StoreError, ToolRow, ToolStore,
 };
+use toolgate_core::port::usage::{UsageQuery, UsageRow, UsageStore};
 use toolgate_core::principal::{ApiKey, KeyHolder, OneTimeToken, Principal, SignIn};
 use toolgate_core::tenant::Tenant;
 use toolgate_core::{Acting, Invocation, Timestamp};
 
 use crate::gate::TestGate;
+
+#[path = "losing_connection.rs"]
+mod connection;
+#[path = "losing_oauth.rs"]
+mod oauth;
 
 type Answer<T> = Result<T, StoreError>;
 
@@ -130,6 +136,13 @@ impl SessionStore for Losing {
     }
     async fn session_events(&self, id: SessionId, after: i64, limit: u32) -> Answer<Vec<Event>> {
         self.store.session_events(id, after, limit).await
+    }
+}
+
+#[async_trait]
+impl UsageStore for Losing {
+    async fn usage(&self, tenant: &TenantId, query: &UsageQuery) -> Answer<Vec<UsageRow>> {
+        self.store.usage(tenant, query).await
     }
 }
 

@@ -1,0 +1,94 @@
+//! One request and everything around it.
+
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use toolgate_core::Actor;
+
+use crate::era::Client;
+use crate::header::Headers;
+use crate::jsonrpc::Id;
+use crate::plane::Selection;
+
+/// Where messages go that come before the answer.
+#[derive(Debug, Clone)]
+pub struct Outbox(Option<mpsc::UnboundedSender<String>>);
+
+impl Outbox {
+    /// An outbox, and where its messages arrive.
+    #[must_use]
+    pub fn new() -> (Self, mpsc::UnboundedReceiver<String>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(Some(sender)), receiver)
+    }
+
+    /// An outbox for a client that takes one answer and nothing else.
+    #[must_use]
+    pub const fn closed() -> Self {
+        Self(None)
+    }
+
+    /// Whether anything gets through.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.0.as_ref().is_some_and(|sender| !sender.is_closed())
+    }
+
+    /// Sends a message.
+    pub fn send(&self, message: String) {
+        if let Some(sender) = &self.0 {
+            // Whoever listened may have gone; then nobody misses it.
+            let _ = sender.send(message);
+        }
+    }
+}
+
+/// One request and everything around it.
+#[derive(Clone)]
+pub struct Exchange<'a> {
+    /// Who asks.
+    pub actor: &'a Actor,
+    /// With what program.
+    pub client: &'a Client,
+    /// The session of the handshake era, if there is one.
+    pub session: Option<&'a str>,
+    /// At which endpoint.
+    pub selection: &'a Selection,
+    /// The request's id.
+    pub id: &'a Id,
+    /// Where this server is, as browsers see it.
+    pub base: &'a str,
+    /// The headers, where there are such.
+    pub headers: Option<&'a dyn Headers>,
+    /// Where messages go that come before the answer.
+    pub out: &'a Outbox,
+    /// Ends when nobody waits for the answer any more.
+    pub gone: &'a CancellationToken,
+}
+
+impl std::fmt::Debug for Exchange<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Exchange").field("id", &self.id).field("actor", &self.actor.principal).finish_non_exhaustive()
+    }
+}
+
+impl Exchange<'_> {
+    /// What tools and offerings of the conformance suite are told of the client.
+    #[must_use]
+    pub fn context(&self, params: &Map<String, Value>, kept: Option<&Value>) -> Value {
+        let mut context = json!({
+            "era": self.client.era_text(),
+            "capabilities": self.client.capabilities.declared(),
+        });
+        if let Some(level) = &self.client.log_level {
+            context["log_level"] = level.as_str().into();
+        }
+        if let Some(responses) = params.get("inputResponses").filter(|responses| responses.is_object()) {
+            context["input_responses"] = responses.clone();
+        }
+        if let Some(kept) = kept {
+            context["request_state"] = kept.clone();
+        }
+        context
+    }
+}

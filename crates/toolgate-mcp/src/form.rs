@@ -1,0 +1,137 @@
+//! Forms that a client shows to its person: to decide on a call, or to answer a question.
+
+use serde_json::{Map, Value, json};
+use toolgate_core::contract::{Effect, Egress};
+use toolgate_core::input_request::{InputRequest, QuestionKind};
+use toolgate_core::review::Preview;
+use toolgate_core::{Invocation, JsonText};
+
+/// The longest text of a preview's field that is shown.
+const MAX_SHOWN: usize = 200;
+/// How many fields of a preview are shown.
+const MAX_CHANGES: usize = 20;
+
+/// The form by which a person confirms their own call.
+pub(crate) fn approval(invocation: &Invocation, again: Option<&str>) -> Value {
+    let opened = &invocation.opened;
+    let mut properties = Map::new();
+    properties.insert(
+        "decision".to_owned(),
+        json!({ "type": "string", "title": "Decision", "enum": ["approve", "reject"] }),
+    );
+    properties.insert(
+        "reason".to_owned(),
+        json!({ "type": "string", "title": "Reason", "description": "why, for the record", "maxLength": 1000 }),
+    );
+    if opened.effect == Effect::Destructive {
+        let description = format!("type `{}` to approve: it takes something away for good", opened.tool);
+        properties.insert(
+            "confirm".to_owned(),
+            json!({ "type": "string", "title": "The tool's name", "description": description }),
+        );
+    }
+    elicitation(&in_words(invocation, again), properties, &["decision"])
+}
+
+/// What a call would do, in words.
+fn in_words(invocation: &Invocation, again: Option<&str>) -> String {
+    let opened = &invocation.opened;
+    let effect = match opened.effect {
+        Effect::Read => "reads",
+        Effect::Mutate => "changes something",
+        Effect::Destructive => "takes something away for good",
+    };
+    let egress = match opened.egress {
+        Egress::None => "nothing leaves the house",
+        Egress::ReadOnly => "it asks an outside service",
+        Egress::Write => "it changes something at an outside service",
+    };
+    let mut text = String::new();
+    if let Some(again) = again {
+        text.push_str(&format!("{again}.\n\n"));
+    }
+    text.push_str(&format!("May `{}` run? It {effect}; {egress}.", opened.tool));
+    let review = invocation.review.as_deref();
+    let preview = review.and_then(|review| review.preview.as_ref());
+    let preview = preview.and_then(|preview| serde_json::from_str::<Preview>(preview.as_str()).ok());
+    if let Some(preview) = preview {
+        text.push_str(&format!("\n{}", clean(&preview.summary)));
+        for change in preview.changes.iter().take(MAX_CHANGES) {
+            let side = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), |v| clean(&v.to_string()));
+            text.push_str(&format!("\n- {}: {} → {}", clean(&change.field), side(&change.before), side(&change.after)));
+        }
+        match preview.reversible {
+            Some(true) => text.push_str("\nIt can be taken back."),
+            Some(false) => text.push_str("\nIt can't be taken back."),
+            None => {}
+        }
+    }
+    if let Some(failed) = review.and_then(|review| review.preview_failed.as_deref()) {
+        text.push_str(&format!("\nThere is no preview: {}", clean(failed)));
+    }
+    text.push_str(&format!("\nInput: {}", clean(invocation.input().as_str())));
+    text
+}
+
+/// One line without control characters, cut to size: tools and callers wrote it.
+fn clean(text: &str) -> String {
+    let mut shown: String =
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_SHOWN).collect();
+    if text.chars().count() > MAX_SHOWN {
+        shown.push('…');
+    }
+    shown
+}
+
+fn elicitation(message: &str, properties: Map<String, Value>, required: &[&str]) -> Value {
+    json!({
+        "mode": "form",
+        "message": message,
+        "requestedSchema": { "type": "object", "properties": properties, "required": required },
+    })
+}
+
+/// The form for a question to a person; none where the few kinds of fields that clients know do not suffice.
+pub(crate) fn question(input: &JsonText, again: Option<&str>) -> Option<Value> {
+    let request: InputRequest = serde_json::from_str(input.as_str()).ok()?;
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    if let Some(questions) = &request.questions {
+        for question in questions {
+            let kind = match question.kind {
+                QuestionKind::Text | QuestionKind::LongText => "string",
+                QuestionKind::Number => "number",
+            };
+            properties.insert(question.id.clone(), json!({ "type": kind, "title": question.label }));
+            if question.required {
+                required.push(question.id.as_str());
+            }
+        }
+    } else if let Some(choose) = &request.choose {
+        // A picture is part of the choice, and clients can't show it.
+        if choose.options.iter().any(|option| option.image.is_some()) {
+            return None;
+        }
+        let options: Vec<Value> =
+            choose.options.iter().map(|option| json!({ "const": option.id, "title": option.label })).collect();
+        let field = match choose.several {
+            true => json!({ "type": "array", "title": request.title, "items": { "anyOf": options }, "minItems": 1 }),
+            false => json!({ "type": "string", "title": request.title, "oneOf": options }),
+        };
+        properties.insert("chosen".to_owned(), field);
+        required.push("chosen");
+    } else if let Some(approve) = &request.approve {
+        properties.insert("approved".to_owned(), json!({ "type": "boolean", "title": clean(&approve.statement) }));
+        properties.insert("notes".to_owned(), json!({ "type": "string", "title": "Notes" }));
+        required.push("approved");
+    } else {
+        return None;
+    }
+    let said = [again, Some(request.title.as_str()), request.instructions.as_deref()];
+    let message = said.into_iter().flatten().collect::<Vec<_>>().join("\n");
+    Some(elicitation(&message, properties, &required))
+}
+
+/// A page to open.
+pub(crate) fn address(message: &str, url: &str, id: &str) -> Value {
+    json!({ "mode": "url", "message": message, "url": url, "elicitationId": id })
+}

@@ -1,0 +1,67 @@
+//! What a running call reports, as notifications to its client.
+
+use serde_json::{Map, Value, json};
+
+use crate::exchange::Exchange;
+use crate::jsonrpc::notification;
+
+/// From least to most grave.
+const LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// The reports of one call.
+#[derive(Debug)]
+pub(crate) struct Reports {
+    token: Option<Value>,
+    last: f64,
+}
+
+impl Reports {
+    /// Reports under the token that the client gave; none when it gave none.
+    pub(crate) fn new(params: &Map<String, Value>) -> Self {
+        let token = params.get("_meta").and_then(|meta| meta.get("progressToken"));
+        let token = token.filter(|token| token.is_string() || token.is_number()).cloned();
+        Self { token, last: -1.0 }
+    }
+
+    /// Tells the client of progress.
+    pub(crate) fn progress(&mut self, x: &Exchange<'_>, chunk: &Value) {
+        let Some(token) = &self.token else { return };
+        let said = chunk.get("progress").and_then(Value::as_f64);
+        // Invariant: progress goes up with every report, whatever a tool says.
+        let progress = match said {
+            Some(said) if said > self.last => said,
+            Some(_) => return,
+            None => (self.last + 1.0).max(1.0),
+        };
+        self.last = progress;
+        let mut params = json!({ "progressToken": token, "progress": number(progress) });
+        if let Some(total) = chunk.get("total").filter(|total| total.is_number() && said.is_some()) {
+            params["total"] = total.clone();
+        }
+        if let Some(message) = chunk.get("message").and_then(Value::as_str) {
+            params["message"] = message.into();
+        }
+        x.out.send(notification("notifications/progress", &params));
+    }
+
+    /// Tells the client of a log entry, where it wants such.
+    pub(crate) fn log(x: &Exchange<'_>, entry: &Value) {
+        let place = |level: &str| LEVELS.iter().position(|known| *known == level);
+        let level = entry.get("level").and_then(Value::as_str).unwrap_or("info");
+        let wanted = x.client.log_level.as_deref().and_then(place);
+        if let (Some(wanted), Some(level)) = (wanted, place(level))
+            && level >= wanted
+        {
+            x.out.send(notification("notifications/message", entry));
+        }
+    }
+}
+
+/// A whole number where it is one.
+fn number(value: f64) -> Value {
+    let whole = value.trunc() == value && value.abs() < 9e15;
+    // Within the range in which both mean the same.
+    #[allow(clippy::cast_possible_truncation, reason = "checked above")]
+    if whole { Value::from(value as i64) } else { Value::from(value) }
+}

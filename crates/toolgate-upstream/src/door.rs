@@ -1,0 +1,346 @@
+//! A server's HTTP endpoint: what we send there and how much we read from it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use reqwest::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{RequestBuilder, Response, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::Sse;
+use toolgate_core::port::connection::Presented;
+use toolgate_egress::EgressError;
+
+use crate::events::events;
+use crate::fault::{BadAnswer, BadAnswers, HttpFault};
+use crate::keys::{Keys, Refusal};
+use crate::measure::too_deep;
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+/// How long a server may ponder on a question that older ones don't know, before it is taken for one of those.
+const DISCOVER_WITHIN: Duration = Duration::from_secs(8);
+/// A request that is refused this often is refused.
+const MOST_TRIES: u32 = 5;
+
+/// A server's endpoint, with what opens it.
+#[derive(Clone)]
+pub(crate) struct Door {
+    http: reqwest::Client,
+    keys: Arc<dyn Keys>,
+    most: usize,
+    bad: BadAnswers,
+}
+
+type Failed = StreamableHttpError<HttpFault>;
+
+impl Door {
+    pub(crate) fn new(http: reqwest::Client, keys: Arc<dyn Keys>, most: usize, bad: BadAnswers) -> Self {
+        Self { http, keys, most, bad }
+    }
+
+    /// Sends a request with what opens the door, and once more with something else where that may do.
+    async fn send(&self, request: impl Fn() -> RequestBuilder + Send + Sync) -> Result<Response, Failed> {
+        let mut before = 0;
+        loop {
+            let mut request = request();
+            for presented in self.keys.present().await.map_err(refused)? {
+                request = match presented {
+                    Presented::Bearer(token) => request.bearer_auth(token.reveal()),
+                    Presented::Header(name, value) => request.header(name, value.reveal()),
+                    // For processes.
+                    Presented::Env(..) => request,
+                };
+            }
+            let response = request.send().await.map_err(unsent)?;
+            let status = response.status();
+            if status.is_redirection() {
+                return Err(StreamableHttpError::Client(HttpFault::NotSent(
+                    "it sends requests elsewhere, which is not followed".to_owned(),
+                )));
+            }
+            let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+            let closed = status == StatusCode::UNAUTHORIZED
+                || (status == StatusCode::FORBIDDEN && challenge.is_some());
+            if !closed {
+                return Ok(response);
+            }
+            let refusal = Refusal { status: status.as_u16(), challenge, before };
+            self.keys.refused(refusal).await.map_err(refused)?;
+            before += 1;
+            if before >= MOST_TRIES {
+                return Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16())));
+            }
+        }
+    }
+
+    async fn post(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        let body = bytes::Bytes::from(serde_json::to_vec(&message)?);
+        let sent = self.send(|| {
+            let mut request = self.http.post(uri.as_ref());
+            for (name, value) in &headers {
+                request = request.header(name, value);
+            }
+            if let Some(session) = &session {
+                request = request.header(SESSION, session.as_ref());
+            }
+            let request = request.header(ACCEPT, format!("{JSON}, {EVENTS}")).header(CONTENT_TYPE, JSON);
+            request.body(body.clone())
+        });
+        let asked = Asked::of(&message);
+        let response = match &asked {
+            Asked::Discover(id) => match tokio::time::timeout(DISCOVER_WITHIN, sent).await {
+                Ok(response) => {
+                    let response = response?;
+                    if session.is_none() && is_unknown(response.status()) {
+                        return Ok(self.legacy(response, id.clone()).await);
+                    }
+                    response
+                }
+                Err(_) => return Ok(error(id.clone(), "no answer in time")),
+            },
+            Asked::Request(_) | Asked::Nothing => sent.await?,
+        };
+        self.answer(response, asked.id(), session.is_some()).await
+    }
+
+    async fn answer(
+        &self,
+        response: Response,
+        id: Option<&RequestId>,
+        in_session: bool,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        let status = response.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && in_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let kind = content_type(&response);
+        let header = response.headers().get(SESSION).and_then(|value| value.to_str().ok());
+        let session = header.map(str::to_owned);
+        if status.is_success() && kind.starts_with(EVENTS) {
+            let events = events(response, id.cloned(), self.most, self.bad.clone());
+            return Ok(StreamableHttpPostResponse::Sse(events, session));
+        }
+        let Some(id) = id else {
+            // Nothing is waited for, so whatever came is as good as nothing.
+            return if status.is_success() {
+                Ok(StreamableHttpPostResponse::Accepted)
+            } else {
+                Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16())))
+            };
+        };
+        if !kind.starts_with(JSON) {
+            return Err(match status.is_success() {
+                true => StreamableHttpError::UnexpectedContentType(None),
+                false => StreamableHttpError::Client(HttpFault::Status(status.as_u16())),
+            });
+        }
+        let body = match read(response, self.most).await {
+            Ok(body) => body,
+            Err(Unread::TooLarge) => return Ok(self.bad(id, BadAnswer::TooLarge)),
+            Err(Unread::Broken) => return Err(StreamableHttpError::Client(HttpFault::Broken)),
+        };
+        let message = match too_deep(&body) {
+            true => None,
+            false => serde_json::from_slice::<ServerJsonRpcMessage>(&body).ok(),
+        };
+        match message {
+            Some(message) if status.is_success() => Ok(StreamableHttpPostResponse::Json(message, session)),
+            // An error that came with an error status is still the server's answer.
+            Some(ServerJsonRpcMessage::Error(error)) => {
+                let message = ServerJsonRpcMessage::error(error.error, Some(id.clone()));
+                Ok(StreamableHttpPostResponse::Json(message, session))
+            }
+            Some(_) | None if !status.is_success() => {
+                Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16())))
+            }
+            Some(_) | None => Ok(self.bad(id, BadAnswer::Unreadable)),
+        }
+    }
+
+    fn bad(&self, id: &RequestId, answer: BadAnswer) -> StreamableHttpPostResponse {
+        self.bad.note(id.clone(), answer);
+        error(id.clone(), "the answer can't be taken")
+    }
+
+    /// What an older server makes of a question it does not know, as an error to that question: which error it is
+    /// tells whether the server is older, or only speaks another version.
+    async fn legacy(&self, response: Response, id: RequestId) -> StreamableHttpPostResponse {
+        let body = read(response, self.most).await.unwrap_or_default();
+        match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
+            Ok(ServerJsonRpcMessage::Error(error)) => StreamableHttpPostResponse::Json(
+                ServerJsonRpcMessage::error(error.error, Some(id)),
+                None,
+            ),
+            _ => error(id, "the server does not know the question"),
+        }
+    }
+}
+
+/// What a message waits for.
+enum Asked {
+    Discover(RequestId),
+    Request(RequestId),
+    Nothing,
+}
+
+impl Asked {
+    fn of(message: &ClientJsonRpcMessage) -> Self {
+        match message {
+            ClientJsonRpcMessage::Request(request) => match &request.request {
+                ClientRequest::DiscoverRequest(_) => Self::Discover(request.id.clone()),
+                _ => Self::Request(request.id.clone()),
+            },
+            _ => Self::Nothing,
+        }
+    }
+
+    const fn id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Discover(id) | Self::Request(id) => Some(id),
+            Self::Nothing => None,
+        }
+    }
+}
+
+/// A status that an older server may have for a question it does not know.
+fn is_unknown(status: StatusCode) -> bool {
+    status.is_client_error() || matches!(status.as_u16(), 500 | 501)
+}
+
+fn error(id: RequestId, words: &'static str) -> StreamableHttpPostResponse {
+    let error = ErrorData::invalid_request(words, None);
+    StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, Some(id)), None)
+}
+
+fn content_type(response: &Response) -> String {
+    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    value.unwrap_or_default().trim_start().to_ascii_lowercase()
+}
+
+fn refused(error: toolgate_core::CallError) -> Failed {
+    StreamableHttpError::Client(HttpFault::Refused(Box::new(error)))
+}
+
+/// Whether a request that failed had left. The fault itself may name the address with all it holds.
+fn unsent(error: reqwest::Error) -> Failed {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(one) = cause {
+        if let Some(egress) = one.downcast_ref::<EgressError>() {
+            return StreamableHttpError::Client(HttpFault::NotSent(egress.to_string()));
+        }
+        cause = one.source();
+    }
+    StreamableHttpError::Client(match error.is_connect() || error.is_builder() || error.is_request() && error.is_timeout() {
+        true => HttpFault::NotSent("it can't be reached".to_owned()),
+        false => HttpFault::Broken,
+    })
+}
+
+enum Unread {
+    TooLarge,
+    Broken,
+}
+
+async fn read(response: Response, most: usize) -> Result<Vec<u8>, Unread> {
+    let length = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    if length.is_some_and(|length: usize| length > most) {
+        return Err(Unread::TooLarge);
+    }
+    let mut body = Vec::with_capacity(length.unwrap_or_default());
+    let mut chunks = response.bytes_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| Unread::Broken)?;
+        if body.len() + chunk.len() > most {
+            return Err(Unread::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+// The library hands a token along with each call; ours comes from the keys, fresh for each request.
+impl StreamableHttpClient for Door {
+    type Error = HttpFault;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        self.post(uri, message, session_id, custom_headers).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        _: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failed> {
+        self.send(|| {
+            let mut request = self.http.delete(uri.as_ref()).header(SESSION, session_id.as_ref());
+            for (name, value) in &custom_headers {
+                request = request.header(name, value);
+            }
+            request
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
+        let response = self
+            .send(|| {
+                let mut request = self.http.get(uri.as_ref()).header(ACCEPT, EVENTS);
+                for (name, value) in &custom_headers {
+                    request = request.header(name, value);
+                }
+                if let Some(session) = &session_id {
+                    request = request.header(SESSION, session.as_ref());
+                }
+                if let Some(last) = &last_event_id {
+                    request = request.header(LAST_EVENT, last);
+                }
+                request
+            })
+            .await?;
+        let status = response.status();
+        if status == StatusCode::METHOD_NOT_ALLOWED || status == StatusCode::NOT_FOUND {
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        if !status.is_success() {
+            return Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16())));
+        }
+        if !content_type(&response).starts_with(EVENTS) {
+            return Err(StreamableHttpError::UnexpectedContentType(None));
+        }
+        Ok(events(response, None, self.most, self.bad.clone()))
+    }
+}

@@ -1,0 +1,123 @@
+//! A stream of events from a server, read within bounds.
+
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::{BoxStream, Stream};
+use reqwest::Response;
+use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::SseError;
+use sse_stream::{Sse, SseStream};
+
+use crate::fault::{BadAnswer, BadAnswers};
+use crate::measure::too_deep;
+
+/// How many times the largest message one answer may take with all that comes before it.
+const MESSAGES_IN_ALL: usize = 4;
+
+#[derive(Debug, thiserror::Error)]
+enum Unread {
+    #[error("the stream is larger than we read")]
+    TooLarge,
+    #[error("the stream broke")]
+    Broken,
+}
+
+/// The events of a response. For the answer to a request, what can't be taken ends the stream with an error to that
+/// request; other streams just end.
+pub(crate) fn events(
+    response: Response,
+    id: Option<RequestId>,
+    most: usize,
+    bad: BadAnswers,
+) -> BoxStream<'static, Result<Sse, SseError>> {
+    let in_all = id.is_some().then(|| most.saturating_mul(MESSAGES_IN_ALL));
+    let bytes = bounded(response.bytes_stream(), most, in_all);
+    let events = SseStream::from_bytes_stream(bytes.boxed());
+    let checked = events.scan(false, move |ended, event| {
+        if *ended {
+            return std::future::ready(None);
+        }
+        let fault = match &event {
+            Ok(event) if event.data.as_ref().is_some_and(|data| too_deep(data.as_bytes())) => {
+                Some(BadAnswer::Unreadable)
+            }
+            Ok(_) => None,
+            Err(SseError::Body(cause)) => match cause.downcast_ref() {
+                Some(Unread::TooLarge) => Some(BadAnswer::TooLarge),
+                // One that broke may be taken up again where it stopped.
+                Some(Unread::Broken) | None => None,
+            },
+            Err(SseError::Utf8Parse(_)) => Some(BadAnswer::Unreadable),
+            Err(_) => None,
+        };
+        let Some(fault) = fault else { return std::future::ready(Some(event)) };
+        *ended = true;
+        let Some(id) = &id else { return std::future::ready(None) };
+        bad.note(id.clone(), fault);
+        let error = ErrorData::invalid_request("the answer can't be taken", None);
+        let message = ServerJsonRpcMessage::error(error, Some(id.clone()));
+        let data = serde_json::to_string(&message).ok();
+        std::future::ready(data.map(|data| Ok(Sse::default().data(data))))
+    });
+    checked.boxed()
+}
+
+fn bounded(
+    bytes: impl Stream<Item = Result<Bytes, reqwest::Error>> + Send + 'static,
+    most: usize,
+    in_all: Option<usize>,
+) -> impl Stream<Item = Result<Bytes, Unread>> + Send + 'static {
+    bytes.scan((Event::default(), 0usize), move |(event, total), chunk| {
+        std::future::ready(Some(match chunk {
+            Ok(chunk) => {
+                *total = total.saturating_add(chunk.len());
+                let fits = event.fits(&chunk, most) && in_all.is_none_or(|in_all| *total <= in_all);
+                if fits { Ok(chunk) } else { Err(Unread::TooLarge) }
+            }
+            Err(_) => Err(Unread::Broken),
+        }))
+    })
+}
+
+/// How much of one event has come.
+#[derive(Default)]
+struct Event {
+    size: usize,
+    line: usize,
+}
+
+impl Event {
+    fn fits(&mut self, chunk: &[u8], most: usize) -> bool {
+        for byte in chunk {
+            match byte {
+                // An empty line ends an event. Of the two characters a line may end in, the second looks like one.
+                b'\n' | b'\r' if self.line == 0 => self.size = 0,
+                b'\n' => {
+                    self.line = 0;
+                }
+                b'\r' => {}
+                _ => {
+                    self.line += 1;
+                    self.size += 1;
+                    if self.size > most {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_measured_one_by_one() {
+        let mut event = Event::default();
+        assert!(event.fits(b"data: 0123\n\ndata: 4567\r\n\r\ndata: 89", 10));
+        assert!(event.fits(b"01\n", 10));
+        assert!(!event.fits(b"id: 1", 10));
+    }
+}

@@ -1,0 +1,325 @@
+//! One server of one tenant: its connections, its places, and how it does.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use toolgate_core::error::{CallError, ErrorCode};
+use toolgate_core::id::{PrincipalId, Slug, TenantId};
+use toolgate_core::port::connection::Credentials;
+use toolgate_core::port::upstream::{Health, Listing};
+use toolgate_core::upstream::Upstream;
+use toolgate_egress::EgressClient;
+
+use crate::breaker::Breaker;
+use crate::child::Stderr;
+use crate::connection::{Connection, Dial, Era};
+use crate::fault::{Fault, unreachable};
+use crate::handler::Changed;
+use crate::keys::Brokered;
+use crate::settings::Settings;
+
+/// What all servers share.
+pub(crate) struct World {
+    pub(crate) credentials: Arc<dyn Credentials>,
+    pub(crate) egress: EgressClient,
+    pub(crate) settings: Settings,
+}
+
+/// A server as one document describes it. Another document is another server.
+pub(crate) struct Server {
+    pub(crate) tenant: TenantId,
+    pub(crate) name: Slug,
+    pub(crate) upstream: Arc<Upstream>,
+    world: Arc<World>,
+    places: Arc<Semaphore>,
+    waiting: AtomicU32,
+    changed: Changed,
+    stderr: Stderr,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    breaker: Breaker,
+    era: Option<Era>,
+    protocol: Option<String>,
+    typical: Option<Duration>,
+    /// What it offered when it was asked last, by digest.
+    offered: Option<Vec<String>>,
+    lanes: HashMap<Option<PrincipalId>, Lane>,
+}
+
+/// The connection for one person, or for all.
+struct Lane {
+    link: Link,
+    used: Instant,
+}
+
+type Opening = Shared<BoxFuture<'static, Result<Arc<Connection>, CallError>>>;
+
+enum Link {
+    Opening(Opening),
+    Open(Arc<Connection>),
+}
+
+impl Server {
+    pub(crate) fn new(
+        tenant: TenantId,
+        name: Slug,
+        upstream: Arc<Upstream>,
+        world: Arc<World>,
+        changed: Changed,
+    ) -> Self {
+        let places = Arc::new(Semaphore::new(upstream.concurrency.max(1) as usize));
+        Self {
+            tenant,
+            name,
+            upstream,
+            world,
+            places,
+            waiting: AtomicU32::new(0),
+            changed,
+            stderr: Stderr::default(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// A place among the calls that run at once. So many may wait for one; the next is told.
+    pub(crate) async fn place(&self) -> Result<OwnedSemaphorePermit, CallError> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        let most = self.upstream.concurrency.max(1).saturating_mul(self.world.settings.queue_factor);
+        let busy = || {
+            CallError::new(ErrorCode::UpstreamFailed, format!("`{}` has as many calls as it may", self.name))
+                .hint("try again later, or raise `concurrency` of the server")
+        };
+        // Counted down however this ends.
+        let _waits = Waits::begin(&self.waiting, most).ok_or_else(busy)?;
+        Arc::clone(&self.places).acquire_owned().await.map_err(|_| busy())
+    }
+
+    /// An open connection for this person, made now where there is none. All who ask meanwhile share one attempt.
+    pub(crate) async fn connection(
+        self: &Arc<Self>,
+        person: Option<&PrincipalId>,
+        rest: Rest,
+    ) -> Result<Arc<Connection>, CallError> {
+        self.opening(person, rest)?.await
+    }
+
+    /// The attempt to share, or one that is done.
+    fn opening(self: &Arc<Self>, person: Option<&PrincipalId>, rest: Rest) -> Result<Opening, CallError> {
+        let mut state = self.state();
+        let key = person.cloned();
+        if let Some(lane) = state.lanes.get_mut(&key) {
+            lane.used = Instant::now();
+            match &lane.link {
+                Link::Open(opening, connection) if connection.is_open() => return Ok(opening.clone()),
+                Link::Open(..) => {}
+                Link::Opening(opening) => return Ok(opening.clone()),
+            }
+        }
+        if let (Rest::Respected, Some(left)) = (rest, state.breaker.rests(Instant::now())) {
+            return Err(self.resting(&state.breaker, left));
+        }
+        let opening = self.open(key.clone(), state.era);
+        state.lanes.insert(key, Lane { link: Link::Opening(opening.clone()), used: Instant::now() });
+        Ok(opening)
+    }
+
+    /// Takes note of how a call went.
+    pub(crate) fn called(&self, took: Duration, fault: Option<&Fault>) {
+        let mut state = self.state();
+        match fault {
+            Some(fault) if fault.is_of_connection() => {
+                let why = fault.clone().into_error(self.name.as_str()).message;
+                state.breaker.ill(why, Instant::now(), &self.world.settings);
+            }
+            Some(_) | None => {
+                state.breaker.well();
+                let before = state.typical.unwrap_or(took);
+                state.typical = Some((before * 7 + took) / 8);
+            }
+        }
+    }
+
+    /// Takes note of a listing that someone asked for.
+    pub(crate) fn listed(&self, listing: &Listing) {
+        let mut state = self.state();
+        state.breaker.well();
+        state.offered = Some(digests(listing));
+    }
+
+    pub(crate) fn health(&self) -> Health {
+        let state = self.state();
+        let last = state.breaker.last.clone();
+        Health {
+            connected: state.lanes.values().any(Lane::is_open),
+            resting: state.breaker.rests(Instant::now()).is_some(),
+            protocol: state.protocol.clone(),
+            last_error: last.as_ref().map(|(why, _)| why.clone()),
+            failed_at: last.map(|(_, at)| at),
+            stderr: self.stderr.shown(),
+            typical: state.typical,
+        }
+    }
+
+    /// Closes connections that were not used since; answers how many are left.
+    pub(crate) fn close_unused(&self, since: Instant) -> usize {
+        let mut state = self.state();
+        // One that is being used is held by who uses it, and ends when they are done.
+        state.lanes.retain(|_, lane| lane.used > since || matches!(lane.link, Link::Opening(_)));
+        state.lanes.len()
+    }
+
+    /// When each connection was last used.
+    pub(crate) fn uses(&self) -> Vec<Instant> {
+        self.state().lanes.values().map(|lane| lane.used).collect()
+    }
+
+    /// Ends everything that is open, calls that run included.
+    pub(crate) fn close(&self) {
+        let lanes = std::mem::take(&mut self.state().lanes);
+        for lane in lanes.into_values() {
+            if let Link::Open(connection) = lane.link {
+                connection.close();
+            }
+        }
+    }
+
+    /// Connects in a task of its own: who asked first may leave, and others still wait for it.
+    fn open(self: &Arc<Self>, person: Option<PrincipalId>, era: Option<Era>) -> Opening {
+        let server = Arc::clone(self);
+        let task = tokio::spawn(async move {
+            let within = Duration::from_millis(server.upstream.connect_timeout_ms);
+            let dial = server.dial(person.clone(), era);
+            let attempt = tokio::time::timeout(within, greet(dial)).await;
+            let fault = match attempt {
+                Ok(Ok((connection, listing))) => return Ok(server.opened(person, connection, &listing)),
+                Ok(Err(fault)) => fault,
+                Err(_) => Fault::NotSent(format!("it did not answer within {} ms", within.as_millis())),
+            };
+            Err(server.not_opened(&person, fault))
+        });
+        let name = self.name.clone();
+        async move { task.await.unwrap_or_else(|_| Err(unreachable(name.as_str(), "connecting broke off"))) }
+            .boxed()
+            .shared()
+    }
+
+    fn dial(&self, person: Option<PrincipalId>, era: Option<Era>) -> Dial {
+        let keys = Brokered::new(
+            Arc::clone(&self.world.credentials),
+            self.tenant.clone(),
+            self.name.as_str(),
+            self.upstream.auth.clone(),
+            person,
+        );
+        Dial {
+            name: self.name.clone(),
+            transport: self.upstream.transport.clone(),
+            concurrency: self.upstream.concurrency,
+            keys: Arc::new(keys),
+            egress: self.world.egress.clone(),
+            settings: self.world.settings.clone(),
+            era,
+            stderr: self.stderr.clone(),
+            changed: Arc::clone(&self.changed),
+            interaction: None,
+        }
+    }
+
+    fn opened(&self, person: Option<PrincipalId>, connection: Connection, listing: &Listing) -> Arc<Connection> {
+        let connection = Arc::new(connection);
+        let mut state = self.state();
+        state.era = Some(connection.era());
+        state.protocol = Some(connection.protocol());
+        let offered = digests(listing);
+        let differs = state.offered.as_ref().is_some_and(|before| *before != offered);
+        state.offered = Some(offered);
+        state.lanes.insert(person, Lane { link: Link::Open(Arc::clone(&connection)), used: Instant::now() });
+        drop(state);
+        // A server that came back with other tools says nothing of it.
+        if differs {
+            (self.changed)();
+        }
+        connection
+    }
+
+    fn not_opened(&self, person: &Option<PrincipalId>, fault: Fault) -> CallError {
+        let error = fault.into_error(self.name.as_str());
+        let mut state = self.state();
+        state.lanes.remove(person);
+        // It may have been replaced by one that greets otherwise.
+        state.era = None;
+        if error.code == ErrorCode::ConnectionNeeded {
+            state.breaker.note(error.message.clone());
+        } else {
+            state.breaker.ill(error.message.clone(), Instant::now(), &self.world.settings);
+        }
+        tracing::warn!(tenant = %self.tenant, server = %self.name, code = %error.code, "an MCP server could not be connected to");
+        error
+    }
+
+    fn resting(&self, breaker: &Breaker, left: Duration) -> CallError {
+        let why = breaker.last.as_ref().map_or("it failed", |(why, _)| why.as_str());
+        CallError::new(
+            ErrorCode::UpstreamFailed,
+            format!("`{}` failed too often and rests for {} s: {why}", self.name, left.as_secs() + 1),
+        )
+        .hint("try again after that; testing the server tries at once")
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a server that rests is left to rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    Respected,
+    Ignored,
+}
+
+impl Lane {
+    fn is_open(&self) -> bool {
+        matches!(&self.link, Link::Open(connection) if connection.is_open())
+    }
+}
+
+/// Connects and asks for the tools: what they return is read by what they declare.
+async fn greet(dial: Dial) -> Result<(Connection, Listing), Fault> {
+    let connection = Connection::open(dial).await?;
+    let listing = connection.list().await?;
+    Ok((connection, listing))
+}
+
+fn digests(listing: &Listing) -> Vec<String> {
+    let mut digests: Vec<String> =
+        listing.tools.iter().map(|offer| format!("{} {}", offer.name, offer.digest())).collect();
+    digests.sort_unstable();
+    digests
+}
+
+/// One who waits for a place.
+struct Waits<'a>(&'a AtomicU32);
+
+impl<'a> Waits<'a> {
+    fn begin(waiting: &'a AtomicU32, most: u32) -> Option<Self> {
+        let waits = Self(waiting);
+        (waiting.fetch_add(1, Ordering::Relaxed) < most).then_some(waits)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
