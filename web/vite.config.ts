@@ -1,14 +1,34 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 const gate = process.env.TOOLGATE_URL ?? "http://127.0.0.1:8787";
 const page = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
+/** Leaves a packed copy beside each file that is worth packing: the gate hands it out without packing anything itself. */
+function packed(): Plugin {
+  return {
+    name: "packed",
+    apply: "build",
+    writeBundle({ dir }) {
+      for (const entry of readdirSync(dir!, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile() || !/\.(js|css|html|svg)$/.test(entry.name)) continue;
+        const path = join(entry.parentPath, entry.name);
+        const bytes = readFileSync(path);
+        if (bytes.length > 1024) writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+      }
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), packed()],
   resolve: { alias: { "@": page("./src") } },
   build: {
     // Data URLs would need a wider Content-Security-Policy.

@@ -1,13 +1,14 @@
 //! What a call costs: ratios measured in one run, so that the machine's mood cancels out.
 //!
 //! `toolgate-bench <toolgate binary>`; `make bench` builds both and runs it. `toolgate-bench mcp <toolgate binary>`
-//! measures the MCP part alone.
+//! measures the MCP part alone, `toolgate-bench pending <toolgate binary>` what waiting calls cost.
 #![allow(clippy::print_stdout, reason = "it prints its findings")]
 
 mod client;
 mod commit;
 mod governance;
 mod mcp;
+mod pending;
 mod pipeline;
 mod plain;
 mod policy;
@@ -36,9 +37,14 @@ fn main() -> anyhow::Result<()> {
             let mut word = || words.next().context("an address, an upstream and a file");
             runtime.block_on(yardstick::serve(word()?, word()?, word()?))
         }
+        Some("pending") => {
+            let postgres = TempPostgres::start_with(Fsync::On);
+            let binary = words.next().context("a binary")?;
+            runtime.block_on(pending::measure(Path::new(&binary), &postgres))
+        }
         Some("mcp") => runtime.block_on(mcp::measure(Path::new(&words.next().context("a binary")?))),
         Some(binary) => runtime.block_on(measure(Path::new(binary))),
-        None => bail!("usage: toolgate-bench [mcp] <toolgate binary>"),
+        None => bail!("usage: toolgate-bench [mcp | pending] <toolgate binary>"),
     }
 }
 
@@ -92,6 +98,7 @@ async fn measure(binary: &Path) -> anyhow::Result<()> {
         );
     }
     governance::measure(binary, &postgres).await?;
+    pending::measure(binary, &postgres).await?;
     mcp::measure(binary).await
 }
 

@@ -2,6 +2,7 @@
 
 mod approval;
 mod assignment;
+mod connection;
 mod error;
 mod input_request;
 mod invocation;
@@ -9,6 +10,7 @@ mod key;
 mod kill;
 mod limit;
 mod notification;
+mod oauth;
 mod policy;
 mod principal;
 mod profile;
@@ -28,6 +30,9 @@ pub use approval::{
     PutApprovalRuleRequest, ReassignRequest, RemarkRequest, RememberRequest, RememberWord,
 };
 pub use assignment::{AssignmentListView, AssignmentView, PutAssignmentRequest};
+pub use connection::{
+    ConnectRequest, ConnectView, ConnectionListView, ConnectionView, PutConnectionRequest,
+};
 pub use error::{DoorCode, ErrorBody, ErrorView};
 pub use input_request::{AnswerInputRequest, InputRequestView};
 pub use invocation::{
@@ -39,6 +44,10 @@ pub use key::{CreateKeyRequest, KeyListView, KeyView, NewKeyView, RotateKeyReque
 pub use kill::{KillListView, KillView, ThrowKillRequest, ThrownKillView};
 pub use limit::{BudgetView, LimitListView, LimitView, PutLimitRequest};
 pub use notification::{NotificationListView, NotificationView};
+pub use oauth::{
+    CreateOauthClientRequest, NewOauthClientView, OauthClientListView, OauthClientView, OauthGrantListView,
+    OauthGrantView,
+};
 pub use policy::{
     ExplainPolicyRequest, ExplainStepView, ExplanationView, PolicyCheckView, PolicyDiffView,
     PolicyProblemView, PolicySchemaView, PolicyTrialView, PolicyVersionListView, PolicyVersionView,

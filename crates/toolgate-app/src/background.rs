@@ -38,6 +38,9 @@ impl Default for Background {
     }
 }
 
+/// One turn of a job.
+type Work = std::pin::Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+
 /// How many events one anchor may cover, so that none holds the writer for long.
 const ANCHOR_EVENTS: u32 = 50_000;
 
@@ -45,17 +48,27 @@ impl Background {
     /// Goes on until the future is dropped. Before the first call is taken, an embedded store's leases have to be
     /// ended (`end_foreign_leases`), so that what an earlier process left is looked after at once.
     pub async fn run(self, app: App) {
-        let runner = app.runner();
-        let sweep = every(self.sweep_every, || async { runner.sweep().await.map(drop) }, "sweep");
-        let renew = every(self.renew_every, || runner.renew_leases(), "lease renewal");
-        let anchor = every(self.anchor_every, || Self::anchor(runner), "anchor");
-        let refresh =
-            every(self.refresh_every, || async { app.snapshots.refresh().await.map(drop) }, "refresh");
-        let follow = every(self.refresh_every, || app.follow_upstreams(), "looking at MCP servers");
-        let tidy = every(self.tidy_every, || app.tidy(), "tidying");
-        let tell = every(self.tell_every, || app.tell_news(), "telling of news");
-        let send = self.send(&app);
-        tokio::join!(sweep, renew, anchor, refresh, follow, tidy, tell, send);
+        let mut jobs = tokio::task::JoinSet::new();
+        let mut job = |pause: Duration, what: &'static str, work: fn(App) -> Work| {
+            let app = app.clone();
+            jobs.spawn(async move { every(pause, || work(app.clone()), what).await });
+        };
+        job(self.sweep_every, "sweep", |app| Box::pin(async move { app.runner().sweep().await.map(drop) }));
+        job(self.renew_every, "lease renewal", |app| {
+            Box::pin(async move { app.runner().renew_leases().await })
+        });
+        job(self.anchor_every, "anchor", |app| Box::pin(async move { Self::anchor(app.runner()).await }));
+        job(self.refresh_every, "refresh", |app| {
+            Box::pin(async move { app.snapshots.refresh().await.map(drop) })
+        });
+        job(self.refresh_every, "looking at MCP servers", |app| {
+            Box::pin(async move { app.follow_upstreams().await })
+        });
+        job(self.tidy_every, "tidying", |app| Box::pin(async move { app.tidy().await }));
+        job(self.tell_every, "telling of news", |app| Box::pin(async move { app.tell_news().await }));
+        self.send(&app).await;
+        // Each goes on for ever; all end with this future.
+        while jobs.join_next().await.is_some() {}
     }
 
     /// Each channel is sent to by a task of its own, which ends with this future.

@@ -120,6 +120,6 @@ impl App {
     }
 }
 
-fn request_of(row: &Invocation) -> Result<InputRequest, AppError> {
+pub(crate) fn request_of(row: &Invocation) -> Result<InputRequest, AppError> {
     serde_json::from_str(row.input().as_str()).map_err(|_| AppError::TokenInvalid)
 }

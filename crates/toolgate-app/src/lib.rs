@@ -9,6 +9,7 @@ mod authenticate;
 mod background;
 mod bounds;
 mod cancel_invocation;
+mod connection;
 mod connections;
 mod directory;
 mod entrance;
@@ -27,6 +28,8 @@ mod limit;
 mod limits;
 mod list_tools;
 mod manage;
+mod mcp_session;
+mod own_call;
 mod notification;
 mod outbox;
 mod outbox_message;
@@ -46,6 +49,7 @@ mod report;
 mod review;
 mod role;
 mod secret;
+mod services;
 mod session;
 mod set_up;
 mod settle_invocation;
@@ -86,6 +90,7 @@ pub use key::{KeyEnd, NewKey};
 pub use kill::ThrownKill;
 pub use limits::Limits;
 pub use list_tools::source_of;
+pub use mcp_session::set_up_service;
 pub use outbox::{Channel, Outbox, Pace, Shape};
 pub use oauth::{
     Address, Authorization, AuthorizeFault, AuthorizeRequest, ClientProof, ConnectedIssuer, NewOauthClient, OauthCode,
@@ -98,6 +103,7 @@ pub use read_invocation::InvocationQuery;
 pub use review::Decision;
 pub use role::TenantRole;
 pub use secret::Secret;
+pub use services::StoredServices;
 pub use set_up::{AdminKey, ToolSetUpError, set_up_admin, set_up_tools};
 pub use settle_invocation::Settlement;
 pub use sign_in::{Arrival, SignInMethods, SignedIn};
@@ -124,6 +130,7 @@ pub struct App {
     policy_work: Arc<PolicyWork>,
     oauth: Arc<Oauth>,
     outbox: Arc<Outbox>,
+    accounts: connection::Accounts,
 }
 
 impl App {
@@ -138,6 +145,7 @@ impl App {
             policy_work: Arc::default(),
             oauth: Arc::default(),
             outbox: Arc::default(),
+            accounts: connection::Accounts::default(),
         }
     }
 

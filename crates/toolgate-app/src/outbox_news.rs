@@ -45,9 +45,7 @@ impl App {
         let mut notifications = Vec::new();
         for News { event, .. } in news {
             let draft = &event.draft;
-            let mut channels =
-                self.outbox.channels.iter().filter(|channel| channel.tenant == draft.tenant).peekable();
-            if channels.peek().is_none() {
+            if !self.outbox.channels.iter().any(|channel| channel.tenant == draft.tenant) {
                 continue;
             }
             let row = match rows.entry(draft.invocation) {
@@ -61,8 +59,11 @@ impl App {
             if self.let_run_beforehand(event, row).await? {
                 continue;
             }
-            let wanted = channels.filter(|channel| channel.kinds.contains(&kind));
-            notifications.extend(wanted.map(|channel| self.notification(channel, kind, event, row)));
+            for channel in &self.outbox.channels {
+                if channel.tenant == draft.tenant && channel.kinds.contains(&kind) {
+                    notifications.push(self.notification(channel, kind, event, row));
+                }
+            }
         }
         Ok(notifications)
     }

@@ -87,6 +87,15 @@ impl App {
         self.remove_stored(actor, KIND, name.as_str(), expect).await
     }
 
+    /// A toolset as an endpoint that any caller may come to: what of it they see is asked tool by tool.
+    ///
+    /// # Errors
+    /// When the store can't be asked.
+    pub async fn endpoint_toolset(&self, actor: &Actor, name: &Slug) -> Result<Option<Toolset>, AppError> {
+        let document = self.store().document(&actor.tenant, KIND, name.as_str()).await?;
+        Ok(document.and_then(|document| serde_json::from_str(document.body.as_str()).ok()))
+    }
+
     fn with_tools(&self, actor: &Actor, toolset: Stored<Toolset>) -> ToolsetWithTools {
         let catalog = self.runner.parts().tools.of(&actor.tenant);
         let held = catalog.tools().iter().filter(|tool| toolset.body.holds(&tool.contract));

@@ -203,7 +203,10 @@ fn checked(name: &Slug, upstream: Upstream) -> Result<Upstream, AppError> {
                         "`env` holds a name or value that can't be an environment variable",
                     ));
                 }
-                no_secret(key)?;
+                // An empty one says that the program takes it from a connection.
+                if !value.is_empty() {
+                    no_secret(key)?;
+                }
             }
         }
         Transport::Http { url, headers } => {

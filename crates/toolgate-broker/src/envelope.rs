@@ -72,11 +72,7 @@ impl Keyring {
     ///
     /// # Errors
     /// As [`Keyring::open_secret`].
-    pub fn rewrap(
-        &self,
-        belongs: Belongs<'_>,
-        secret: &SealedSecret,
-    ) -> Result<SealedSecret, EnvelopeError> {
+    pub fn rewrap(&self, belongs: Belongs<'_>, secret: &SealedSecret) -> Result<SealedSecret, EnvelopeError> {
         let bound = bound_to(belongs, secret.version);
         let (key_id, wrapped) = self.wrap(&self.unwrap(secret, &bound)?, &bound)?;
         Ok(SealedSecret { key_id, wrapped, ..secret.clone() })

@@ -26,7 +26,8 @@ fn what_is_sealed_opens() {
 fn every_seal_is_another() {
     let (tenant, connection) = (tenant(), ConnectionId::generate());
     let belongs = Belongs { tenant: &tenant, connection };
-    let (a, b) = (ring(ONE, &[]).seal(belongs, 1, b"x").unwrap(), ring(ONE, &[]).seal(belongs, 1, b"x").unwrap());
+    let (a, b) =
+        (ring(ONE, &[]).seal(belongs, 1, b"x").unwrap(), ring(ONE, &[]).seal(belongs, 1, b"x").unwrap());
     assert!(a.sealed != b.sealed && a.wrapped != b.wrapped);
 }
 

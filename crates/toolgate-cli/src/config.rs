@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Deserialize;
+use toolgate_egress::EgressPolicy;
 use toolgate_policy::cedar::Policies;
 
+use crate::broker::ConnectionConfig;
 use crate::notify::NotifyConfig;
+use crate::oauth::OauthConfig;
 use crate::oidc::OidcConfig;
 
 /// `toolgate.toml`.
@@ -27,8 +30,14 @@ pub(crate) struct Config {
     pub(crate) server: ServerConfig,
     /// Identity providers to sign in with, by name.
     pub(crate) oidc: BTreeMap<String, OidcConfig>,
+    /// Applications that act for people.
+    pub(crate) oauth: OauthConfig,
     /// Who is told outside of what happens, by name.
     pub(crate) notify: BTreeMap<String, NotifyConfig>,
+    /// Where requests may go that leave the house.
+    pub(crate) egress: EgressPolicy,
+    /// Accounts at outside services.
+    pub(crate) connections: ConnectionConfig,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -79,6 +88,8 @@ pub(crate) struct ServerConfig {
     pub(crate) max_body_bytes: Option<usize>,
     /// Where browsers find this server.
     pub(crate) public_url: Option<String>,
+    /// Further sites whose pages may use the MCP door.
+    pub(crate) origins: Vec<String>,
     /// Proxies whose word on where a request comes from is taken.
     pub(crate) trusted_proxies: Vec<IpAddr>,
     /// The most connections at once from one address.

@@ -1,13 +1,18 @@
 //! `toolgate`: the server and the command line to it. The one place that wires everything.
 
+mod broker;
 mod client;
 mod config;
+mod conformance_client;
 mod courier;
+mod mcp_door;
 mod notify;
+mod oauth;
 mod oidc;
 mod print;
 mod serve;
 mod telemetry;
+mod upstreams;
 
 use std::process::ExitCode;
 
@@ -36,6 +41,9 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 denied, 4 waiting for approval";
 enum Command {
     /// Run a gate.
     Serve(serve::ServeArgs),
+    /// Play the client in the protocol's test suite.
+    #[command(hide = true)]
+    ConformanceClient(conformance_client::ConformanceArgs),
     #[command(flatten)]
     Client(client::ClientCommand),
 }
@@ -50,6 +58,10 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Serve(args) => match runtime.block_on(serve::run(args)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(cause) => print::failure(&cause),
+        },
+        Command::ConformanceClient(args) => match runtime.block_on(conformance_client::run(args)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(cause) => print::failure(&cause),
         },

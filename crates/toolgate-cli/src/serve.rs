@@ -19,6 +19,7 @@ use toolgate_core::port::executor::HandOn;
 use toolgate_core::port::store::Store;
 use toolgate_core::runner::{Parts, Settings};
 use toolgate_core::{BoundTool, Runner};
+use toolgate_egress::EgressClient;
 use toolgate_policy::{AccessAuthorizer, GrantedConnections};
 use toolgate_server::{Served, ServerSettings, ServerState};
 use toolgate_store_postgres::PostgresStore;
@@ -26,7 +27,7 @@ use toolgate_store_sqlite::SqliteStore;
 
 use crate::config::{Config, ToolConfig};
 use crate::telemetry::{self, LogFormat};
-use crate::{notify, oidc, print};
+use crate::{broker, mcp_door, notify, oauth, oidc, print, upstreams};
 
 /// How to run a gate.
 #[derive(Debug, Args)]
@@ -58,6 +59,9 @@ pub(crate) struct ServeArgs {
     /// Where fixture tools send their effects.
     #[arg(long, env = "TOOLGATE_FIXTURE_RECEIVER", hide = true, value_name = "URL")]
     fixture_receiver: Option<String>,
+    /// Offer the fixtures of the MCP conformance suite at /mcp, to anyone on this machine. Never in production.
+    #[arg(long, env = "TOOLGATE_MCP_CONFORMANCE", hide = true)]
+    mcp_conformance: bool,
     /// Offer so many copies of a trivial tool, to see that nothing slows down.
     #[arg(long, env = "TOOLGATE_FIXTURE_COPIES", hide = true, default_value_t = 0)]
     fixture_copies: u32,
@@ -120,58 +124,11 @@ async fn serve(
     metrics: metrics_exporter_prometheus::PrometheusHandle,
 ) -> anyhow::Result<()> {
     let config = Config::read(args.config.as_deref())?;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     // Listen first: an address that is taken should not cost a migration.
     let listener =
         TcpListener::bind(args.listen).await.with_context(|| format!("can't listen on {}", args.listen))?;
     let address = listener.local_addr()?;
-    let store = args.store.open().await?;
-    greet(set_up_admin(store.as_ref(), given_admin_key()?, clock.now()).await?);
-
-    let tools = bind_tools(args, &config.tools)?;
-    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    let tools = set_up_tools(store.as_ref(), tools, &today, clock.now()).await?;
-    tracing::info!(tools = tools.len(), engine = store.engine(), "ready to serve");
-    let snapshots = Snapshots::new(Arc::clone(&store), tools, today, config.default_policies()?)?;
-    let snapshots = Arc::new(snapshots);
-
-    let lease = Duration::from_secs(args.lease_seconds);
-    let runner = Runner::new(Parts {
-        tools: Arc::clone(&snapshots) as _,
-        policy: Arc::clone(&snapshots) as _,
-        authorizer: Arc::new(AccessAuthorizer),
-        connections: Arc::new(Connections::new(
-            GrantedConnections::default(),
-            Arc::clone(&snapshots),
-            Arc::clone(&clock),
-        )),
-        limiter: Arc::new(Limits::new(
-            Arc::clone(&store),
-            Arc::clone(&snapshots),
-            config.limits.calls_per_second,
-        )),
-        directory: Arc::new(Records::new(Arc::clone(&store), Arc::clone(&snapshots))),
-        capabilities: capabilities(args, &clock)?,
-        store,
-        clock,
-        settings: Settings { lease, ..Settings::default() },
-    });
-    // What an earlier process left is looked after before the first new call.
-    runner.parts().store.end_foreign_leases().await?;
-    let background = Background { renew_every: lease / 4, ..Background::default() };
-    let app = App::new(runner.clone(), snapshots).with_providers(oidc::connect(config.oidc)?);
-    let known_at = config.server.public_url.clone().map(public_url).transpose()?;
-    let app = app.with_outbox(notify::outbox(config.notify, known_at)?);
-    let background = tokio::spawn(background.run(app.clone()));
-
-    let mut settings =
-        ServerSettings { hosts: [config.server.hosts, args.hosts.clone()].concat(), ..Default::default() };
-    settings.max_body_bytes = config.server.max_body_bytes.unwrap_or(settings.max_body_bytes);
-    settings.max_connections_per_peer =
-        config.server.max_connections_per_peer.unwrap_or(settings.max_connections_per_peer);
-    settings.trusted_proxies = config.server.trusted_proxies;
-    settings.public_url = config.server.public_url.map(public_url).transpose()?;
-    settings.hosts.extend(settings.public_url.as_deref().and_then(host_of));
+    let Wired { app, runner, background, settings } = wire(args, config, address).await?;
     let stop = stop_signal()?;
     let state = ServerState::new(app.clone(), settings.clone(), Some(metrics), stop.clone());
     print::talk(format_args!("toolgate listens on http://{address}"));
@@ -200,6 +157,82 @@ async fn serve(
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Everything behind the door, ready to serve.
+pub(crate) struct Wired {
+    pub(crate) app: App,
+    pub(crate) runner: Runner,
+    pub(crate) background: tokio::task::JoinHandle<()>,
+    pub(crate) settings: ServerSettings,
+}
+
+/// Picks the parts and wires them.
+pub(crate) async fn wire(args: &ServeArgs, config: Config, address: SocketAddr) -> anyhow::Result<Wired> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let store = args.store.open().await?;
+    greet(set_up_admin(store.as_ref(), given_admin_key()?, clock.now()).await?);
+    let fixtures = match args.mcp_conformance {
+        true => Some(mcp_door::fixtures(address, store.as_ref(), clock.now()).await?),
+        false => None,
+    };
+
+    let tools = bind_tools(args, &config.tools)?;
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    let tools = set_up_tools(store.as_ref(), tools, &today, clock.now()).await?;
+    tracing::info!(tools = tools.len(), engine = store.engine(), "ready to serve");
+    let snapshots = Snapshots::new(Arc::clone(&store), tools, today, config.default_policies()?)?;
+    let egress = EgressClient::new(config.egress)?;
+    let keyring = broker::keyring(&args.store.data, store.as_ref()).await?;
+    let sealer = mcp_door::sealer(&keyring);
+    let seen_at = config.server.public_url.clone().map(public_url).transpose()?;
+    let broker = broker::broker(config.connections, (&store, &clock), (keyring, egress.clone()), seen_at)?;
+    let pool = upstreams::pool(egress.clone(), Arc::clone(&broker) as _);
+    let snapshots = Arc::new(snapshots.with_upstreams(pool));
+
+    let lease = Duration::from_secs(args.lease_seconds);
+    let runner = Runner::new(Parts {
+        tools: Arc::clone(&snapshots) as _,
+        policy: Arc::clone(&snapshots) as _,
+        authorizer: Arc::new(AccessAuthorizer),
+        connections: Arc::new(Connections::new(
+            GrantedConnections::default(),
+            Arc::clone(&snapshots),
+            Arc::clone(&clock),
+        )),
+        limiter: Arc::new(Limits::new(
+            Arc::clone(&store),
+            Arc::clone(&snapshots),
+            config.limits.calls_per_second,
+        )),
+        directory: Arc::new(Records::new(Arc::clone(&store), Arc::clone(&snapshots))),
+        capabilities: capabilities(args, &clock)?,
+        store,
+        clock,
+        settings: Settings { lease, ..Settings::default() },
+    });
+    // What an earlier process left is looked after before the first new call.
+    runner.parts().store.end_foreign_leases().await?;
+    let background = Background { renew_every: lease / 4, ..Background::default() };
+    let app = App::new(runner.clone(), snapshots).with_providers(oidc::connect(config.oidc)?);
+    let app = app.with_oauth(oauth::settings(config.oauth)?);
+    let known_at = config.server.public_url.clone().map(public_url).transpose()?;
+    let app = app.with_broker(broker);
+    let app = app.with_outbox(notify::outbox(config.notify, known_at)?);
+    let background = tokio::spawn(background.run(app.clone()));
+
+    let mut settings =
+        ServerSettings { hosts: [config.server.hosts, args.hosts.clone()].concat(), ..Default::default() };
+    settings.max_body_bytes = config.server.max_body_bytes.unwrap_or(settings.max_body_bytes);
+    settings.max_connections_per_peer =
+        config.server.max_connections_per_peer.unwrap_or(settings.max_connections_per_peer);
+    settings.trusted_proxies = config.server.trusted_proxies;
+    settings.public_url = config.server.public_url.map(public_url).transpose()?;
+    settings.hosts.extend(settings.public_url.as_deref().and_then(host_of));
+    settings.origins = mcp_door::origins(config.server.origins)?;
+    settings.sealer = Some(sealer);
+    settings.fixtures = fixtures;
+    Ok(Wired { app, runner, background, settings })
 }
 
 fn given_admin_key() -> anyhow::Result<Option<ApiKeySecret>> {
@@ -261,6 +294,9 @@ fn bind_tools(args: &ServeArgs, config: &ToolConfig) -> anyhow::Result<Vec<Bound
     if args.fixture_tools {
         tracing::warn!("fixture tools are on: this server is for trying things, not for production");
         plugins.push(toolgate_fixtures::plugin());
+    }
+    if args.mcp_conformance {
+        plugins.push(toolgate_fixtures::conformance::plugin());
     }
     let mut bound = Vec::new();
     for plugin in plugins {

@@ -191,6 +191,19 @@ impl Place {
     }
 }
 
+/// How the gate describes itself to authorization servers, to register or to be read.
+#[must_use]
+pub fn client_description(redirect_uri: &str) -> serde_json::Value {
+    serde_json::json!({
+        "client_name": "Toolgate",
+        "redirect_uris": [redirect_uri],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "application_type": "web",
+    })
+}
+
 /// Whether a text can name a service: a kind, a colon and a name, such as `mcp:github`.
 #[must_use]
 pub fn is_service(text: &str) -> bool {

@@ -72,7 +72,6 @@ impl EgressClient {
     }
 
     /// A request. What is wrong with its address is said when it is sent.
-    #[must_use]
     pub fn request(&self, method: Method, url: impl AsRef<str>) -> EgressRequest {
         EgressRequest::new(self.clone(), method, url.as_ref())
     }

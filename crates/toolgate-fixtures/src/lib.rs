@@ -1,6 +1,7 @@
 //! Tools for trying the gate: each shows one way a call can go. Off unless the server is started with
 //! `--fixture-tools`; never for production.
 
+pub mod conformance;
 mod effect;
 mod guarded;
 mod misbehave;

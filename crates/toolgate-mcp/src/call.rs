@@ -1,6 +1,7 @@
 //! `tools/call`: through the one path, and told as the client can take it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -124,6 +125,10 @@ impl McpGate {
             self.pass_on(x, told, reports);
         }
         self.note_closed(x);
+        if let Ok(result) = &result {
+            let spent = u64::try_from(result.tool_time.as_micros()).unwrap_or(u64::MAX);
+            x.outside.fetch_add(spent, Ordering::Relaxed);
+        }
         result
     }
 

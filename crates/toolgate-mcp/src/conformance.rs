@@ -57,7 +57,10 @@ impl Output {
         }
         if let Some(asks) = value.get("input_required") {
             let requests = asks.get("requests").and_then(Value::as_object).cloned().unwrap_or_default();
-            return Self::Asks { requests, state: asks.get("state").filter(|state| !state.is_null()).cloned() };
+            return Self::Asks {
+                requests,
+                state: asks.get("state").filter(|state| !state.is_null()).cloned(),
+            };
         }
         Self::Result(value)
     }
@@ -108,7 +111,7 @@ impl McpGate {
             return Err(RpcError::missing_capability(json!({ "extensions": { TASKS: {} } })));
         }
         let input_first = word("x-task-after-input") == Some(&Value::Bool(true));
-        Ok(able && !(input_first && !params.contains_key("inputResponses")))
+        Ok(able && (!input_first || params.contains_key("inputResponses")))
     }
 
     /// Does what a fixture's report asks for; false when it is plain progress.

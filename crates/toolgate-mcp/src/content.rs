@@ -7,11 +7,11 @@ use crate::era::Client;
 use crate::result::ResultText;
 
 /// The key of the call id in `_meta`.
-pub const CALL_ID: &str = "toolgate/call_id";
+pub(crate) const CALL_ID: &str = "toolgate/call_id";
 
 /// The result of a call that is settled.
 #[must_use]
-pub fn settled(client: &Client, result: &CallResult) -> String {
+pub(crate) fn settled(client: &Client, result: &CallResult) -> String {
     match (&result.value, &result.error) {
         (Some(value), None) => succeeded(client, result, value.as_str()),
         (_, error) => failed(client, result, error.as_ref()),
@@ -53,7 +53,7 @@ fn content(value: &str) -> String {
 
 /// Whether a value is a content block as the specification has them.
 #[must_use]
-pub fn is_block(block: &Value) -> bool {
+pub(crate) fn is_block(block: &Value) -> bool {
     let text = |key: &str| block.get(key).is_some_and(Value::is_string);
     match block.get("type").and_then(Value::as_str) {
         Some("text") => text("text"),
@@ -93,7 +93,7 @@ fn failed(client: &Client, result: &CallResult, error: Option<&CallError>) -> St
 
 /// A failure as a result that a model can read and act on.
 #[must_use]
-pub fn error_text(client: &Client, error: &CallError) -> ResultText {
+pub(crate) fn error_text(client: &Client, error: &CallError) -> ResultText {
     let mut said = format!("{} [{}]", error.message, error.code);
     if let Some(hint) = &error.hint {
         said.push_str("\nhint: ");

@@ -8,7 +8,7 @@ use crate::jsonrpc::RpcError;
 
 /// The cursor after this name.
 #[must_use]
-pub fn after(name: &str) -> String {
+pub(crate) fn after(name: &str) -> String {
     URL_SAFE_NO_PAD.encode(name)
 }
 
@@ -16,7 +16,7 @@ pub fn after(name: &str) -> String {
 ///
 /// # Errors
 /// When the cursor is none of ours.
-pub fn of(params: &Map<String, Value>) -> Result<String, RpcError> {
+pub(crate) fn of(params: &Map<String, Value>) -> Result<String, RpcError> {
     let bad = || RpcError::invalid_params("`cursor` is not one that was given out here");
     match params.get("cursor") {
         None | Some(Value::Null) => Ok(String::new()),

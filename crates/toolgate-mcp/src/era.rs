@@ -77,7 +77,9 @@ pub fn is_modern(request: &Request, headers: Option<&dyn Headers>) -> bool {
     if meta(&request.params).is_some_and(|meta| meta.contains_key(META_VERSION)) {
         return true;
     }
-    headers.and_then(|headers| header::text(headers, header::VERSION)).is_some_and(|version| version == MODERN)
+    headers
+        .and_then(|headers| header::text(headers, header::VERSION))
+        .is_some_and(|version| version == MODERN)
 }
 
 /// The client of a modern request, after its `_meta` and its headers are found to be right.
@@ -128,11 +130,15 @@ pub fn unsupported(requested: &str) -> RpcError {
         "supported": SUPPORTED,
         "requested": requested,
     });
-    RpcError::new(RpcError::UNSUPPORTED_VERSION, "this version of the protocol is not spoken here", Some(data))
+    RpcError::new(
+        RpcError::UNSUPPORTED_VERSION,
+        "this version of the protocol is not spoken here",
+        Some(data),
+    )
 }
 
 /// The `_meta` of parameters.
 #[must_use]
-pub fn meta(params: &Map<String, Value>) -> Option<&Map<String, Value>> {
+pub(crate) fn meta(params: &Map<String, Value>) -> Option<&Map<String, Value>> {
     params.get("_meta").and_then(Value::as_object)
 }

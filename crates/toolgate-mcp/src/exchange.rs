@@ -1,5 +1,7 @@
 //! One request and everything around it.
 
+use std::sync::atomic::AtomicU64;
+
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -64,11 +66,16 @@ pub struct Exchange<'a> {
     pub out: &'a Outbox,
     /// Ends when nobody waits for the answer any more.
     pub gone: &'a CancellationToken,
+    /// Time spent in tools, in microseconds, for those who measure the gate.
+    pub outside: &'a AtomicU64,
 }
 
 impl std::fmt::Debug for Exchange<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Exchange").field("id", &self.id).field("actor", &self.actor.principal).finish_non_exhaustive()
+        f.debug_struct("Exchange")
+            .field("id", &self.id)
+            .field("actor", &self.actor.principal)
+            .finish_non_exhaustive()
     }
 }
 

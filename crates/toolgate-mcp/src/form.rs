@@ -57,8 +57,15 @@ fn in_words(invocation: &Invocation, again: Option<&str>) -> String {
     if let Some(preview) = preview {
         text.push_str(&format!("\n{}", clean(&preview.summary)));
         for change in preview.changes.iter().take(MAX_CHANGES) {
-            let side = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), |v| clean(&v.to_string()));
-            text.push_str(&format!("\n- {}: {} → {}", clean(&change.field), side(&change.before), side(&change.after)));
+            let side = |value: &Option<Value>| {
+                value.as_ref().map_or("nothing".to_owned(), |v| clean(&v.to_string()))
+            };
+            text.push_str(&format!(
+                "\n- {}: {} → {}",
+                clean(&change.field),
+                side(&change.before),
+                side(&change.after)
+            ));
         }
         match preview.reversible {
             Some(true) => text.push_str("\nIt can be taken back."),
@@ -111,16 +118,22 @@ pub(crate) fn question(input: &JsonText, again: Option<&str>) -> Option<Value> {
         if choose.options.iter().any(|option| option.image.is_some()) {
             return None;
         }
-        let options: Vec<Value> =
-            choose.options.iter().map(|option| json!({ "const": option.id, "title": option.label })).collect();
+        let options: Vec<Value> = choose
+            .options
+            .iter()
+            .map(|option| json!({ "const": option.id, "title": option.label }))
+            .collect();
         let field = match choose.several {
-            true => json!({ "type": "array", "title": request.title, "items": { "anyOf": options }, "minItems": 1 }),
+            true => {
+                json!({ "type": "array", "title": request.title, "items": { "anyOf": options }, "minItems": 1 })
+            }
             false => json!({ "type": "string", "title": request.title, "oneOf": options }),
         };
         properties.insert("chosen".to_owned(), field);
         required.push("chosen");
     } else if let Some(approve) = &request.approve {
-        properties.insert("approved".to_owned(), json!({ "type": "boolean", "title": clean(&approve.statement) }));
+        properties
+            .insert("approved".to_owned(), json!({ "type": "boolean", "title": clean(&approve.statement) }));
         properties.insert("notes".to_owned(), json!({ "type": "string", "title": "Notes" }));
         required.push("approved");
     } else {

@@ -23,7 +23,7 @@ use crate::seal::{CannotSeal, Sealer};
 use crate::session::Session;
 use crate::state::{RequestState, request_digest};
 use crate::tool::ToolEntries;
-use crate::{search_mode, seal};
+use crate::{seal, search_mode};
 
 /// How many tools one page lists.
 const PAGE: usize = 1000;
@@ -88,7 +88,9 @@ impl McpGate {
     pub fn initialize(&self, actor: &toolgate_core::Actor, request: &Request) -> Result<Opening, RpcError> {
         let params = &request.params;
         let Some(asked) = params.get("protocolVersion").and_then(Value::as_str) else {
-            return Err(RpcError::invalid_params("`protocolVersion` must say which version the client speaks"));
+            return Err(RpcError::invalid_params(
+                "`protocolVersion` must say which version the client speaks",
+            ));
         };
         // A version unknown here is answered with the newest there is; the client then decides.
         let version = era::legacy_version(asked).unwrap_or(era::LEGACY[0]);
@@ -211,7 +213,12 @@ impl McpGate {
         }
     }
 
-    async fn list(&self, x: &Exchange<'_>, what: &str, params: &Map<String, Value>) -> Result<String, RpcError> {
+    async fn list(
+        &self,
+        x: &Exchange<'_>,
+        what: &str,
+        params: &Map<String, Value>,
+    ) -> Result<String, RpcError> {
         if !cursor::of(params)?.is_empty() {
             return Err(RpcError::invalid_params("`cursor` is not one that was given out here"));
         }
@@ -260,7 +267,8 @@ impl McpGate {
 
     async fn complete(&self, x: &Exchange<'_>, params: &Map<String, Value>) -> Result<String, RpcError> {
         let reference = params.get("ref").filter(|reference| reference.is_object());
-        let reference = reference.ok_or_else(|| RpcError::invalid_params("`ref` must name a prompt or a resource"))?;
+        let reference =
+            reference.ok_or_else(|| RpcError::invalid_params("`ref` must name a prompt or a resource"))?;
         let argument = params.get("argument").and_then(Value::as_object);
         let argument = argument.ok_or_else(|| RpcError::invalid_params("`argument` must be an object"))?;
         let context = x.context(params, None);

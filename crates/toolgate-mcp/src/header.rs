@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::jsonrpc::{Request, RpcError};
 
 /// The header that names the version.
-pub const VERSION: &str = "mcp-protocol-version";
+pub(crate) const VERSION: &str = "mcp-protocol-version";
 /// The header that names the method.
-pub const METHOD: &str = "mcp-method";
+pub(crate) const METHOD: &str = "mcp-method";
 /// The header that names the tool, prompt, resource or task.
-pub const NAME: &str = "mcp-name";
+pub(crate) const NAME: &str = "mcp-name";
 /// What headers of a tool's own parameters begin with.
-pub const PARAM: &str = "mcp-param-";
+pub(crate) const PARAM: &str = "mcp-param-";
 
 /// The headers of a request, by name in small letters.
 pub trait Headers: Send + Sync {
@@ -23,13 +23,13 @@ pub trait Headers: Send + Sync {
 
 /// A header's text.
 #[must_use]
-pub fn text<'a>(headers: &'a dyn Headers, name: &str) -> Option<&'a str> {
+pub(crate) fn text<'a>(headers: &'a dyn Headers, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| std::str::from_utf8(value).ok()).map(str::trim)
 }
 
 /// A property of a tool's input that travels in a header too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParamHeader {
+pub(crate) struct ParamHeader {
     /// Where in the input it stands.
     pub path: Vec<String>,
     /// The header's name, in small letters.
@@ -81,16 +81,17 @@ pub(crate) fn check_params(
     arguments: &Value,
 ) -> Result<(), RpcError> {
     for param in params {
-        let said = param.path.iter().try_fold(arguments, |value, key| value.get(key)).filter(|v| !v.is_null());
+        let said =
+            param.path.iter().try_fold(arguments, |value, key| value.get(key)).filter(|v| !v.is_null());
         let named = headers.get(&param.header);
         let shown = &param.header;
         let matches = match (said, named) {
             (None, None) => true,
             (Some(_), None) => return Err(mismatch(format!("the header `{shown}` is missing"))),
-            (None, Some(_)) => return Err(mismatch(format!("`{shown}` has no counterpart in the arguments"))),
-            (Some(said), Some(named)) => {
-                decoded(named).is_some_and(|named| same(said, &named))
+            (None, Some(_)) => {
+                return Err(mismatch(format!("`{shown}` has no counterpart in the arguments")));
             }
+            (Some(said), Some(named)) => decoded(named).is_some_and(|named| same(said, &named)),
         };
         if !matches {
             return Err(mismatch(format!("`{shown}` says something else than the arguments")));
@@ -124,7 +125,7 @@ fn decoded(value: &[u8]) -> Option<String> {
 /// The properties of an input schema that travel in headers too: only those on a plain path of `properties`, with a
 /// name that can be a header's.
 #[must_use]
-pub fn param_headers(schema: &Value) -> Vec<ParamHeader> {
+pub(crate) fn param_headers(schema: &Value) -> Vec<ParamHeader> {
     let mut found = Vec::new();
     let mut rest = vec![(schema, Vec::<String>::new())];
     while let Some((schema, path)) = rest.pop() {
@@ -139,7 +140,10 @@ pub fn param_headers(schema: &Value) -> Vec<ParamHeader> {
                 && !name.is_empty()
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
             {
-                found.push(ParamHeader { path: path.clone(), header: format!("{PARAM}{}", name.to_ascii_lowercase()) });
+                found.push(ParamHeader {
+                    path: path.clone(),
+                    header: format!("{PARAM}{}", name.to_ascii_lowercase()),
+                });
             }
             rest.push((property, path));
         }
@@ -176,7 +180,10 @@ mod tests {
             check_params(&given(headers), &params, &arguments).is_ok()
         };
         assert!(check(&[("mcp-param-region", "west")], json!({ "region": "west" })));
-        assert!(check(&[("mcp-param-region", "=?base64?SGVsbG8sIOS4lueVjA==?=")], json!({ "region": "Hello, 世界" })));
+        assert!(check(
+            &[("mcp-param-region", "=?base64?SGVsbG8sIOS4lueVjA==?=")],
+            json!({ "region": "Hello, 世界" })
+        ));
         assert!(check(&[("mcp-param-n", "42.0")], json!({ "deep": { "n": 42 } })));
         assert!(check(&[], json!({ "region": null })));
         assert!(!check(&[], json!({ "region": "west" })));

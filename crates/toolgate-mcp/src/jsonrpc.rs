@@ -139,7 +139,11 @@ impl RpcError {
             "hint": "declare the capability, and be ready to serve it",
             "requiredCapabilities": required,
         });
-        Self::new(Self::MISSING_CAPABILITY, "this needs a capability that the client did not declare", Some(data))
+        Self::new(
+            Self::MISSING_CAPABILITY,
+            "this needs a capability that the client did not declare",
+            Some(data),
+        )
     }
 
     /// The same with other data.
@@ -184,13 +188,13 @@ pub fn result_message(id: &Id, result: &str) -> String {
 
 /// A notification as a whole message.
 #[must_use]
-pub fn notification(method: &str, params: &Value) -> String {
+pub(crate) fn notification(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
 }
 
 /// A request of ours as a whole message.
 #[must_use]
-pub fn request(id: &str, method: &str, params: &Value) -> String {
+pub(crate) fn request(id: &str, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
@@ -274,7 +278,9 @@ impl Message {
             Some(_) => return Err(malformed(id, "`method` must be a text")),
         };
         let Some(method) = method else {
-            let Some(answered) = id else { return Err(malformed(None, "a message has a `method` or an `id`")) };
+            let Some(answered) = id else {
+                return Err(malformed(None, "a message has a `method` or an `id`"));
+            };
             if envelope.result.is_none() && envelope.error.is_none() {
                 return Err(malformed(Some(answered), "a message has a `method`, a `result` or an `error`"));
             }
@@ -304,11 +310,17 @@ mod tests {
     #[test]
     fn requests_notifications_and_responses_are_told_apart() {
         let parse = |text: &str| Message::parse(text.as_bytes()).unwrap();
-        assert!(matches!(parse(r#"{"jsonrpc":"2.0","id":"a","method":"m"}"#), Message::Request(r) if r.id == Id::Text("a".into())));
-        assert!(matches!(parse(r#"{"jsonrpc":"2.0","id":0,"method":"m","params":{"a":1}}"#), Message::Request(r) if r.params["a"] == 1));
+        assert!(
+            matches!(parse(r#"{"jsonrpc":"2.0","id":"a","method":"m"}"#), Message::Request(r) if r.id == Id::Text("a".into()))
+        );
+        assert!(
+            matches!(parse(r#"{"jsonrpc":"2.0","id":0,"method":"m","params":{"a":1}}"#), Message::Request(r) if r.params["a"] == 1)
+        );
         assert!(matches!(parse(r#"{"jsonrpc":"2.0","method":"m"}"#), Message::Notification(_)));
         assert!(matches!(parse(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), Message::Response(_)));
-        assert!(matches!(parse(r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#), Message::Response(r) if r.result.is_none()));
+        assert!(
+            matches!(parse(r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#), Message::Response(r) if r.result.is_none())
+        );
     }
 
     #[test]
@@ -321,15 +333,25 @@ mod tests {
         assert_eq!(refused(r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#), (-32600, None));
         assert_eq!(refused(r#"{"jsonrpc":"1.0","id":4,"method":"m"}"#), (-32600, Some(Id::Number(4))));
         assert_eq!(refused(r#"{"jsonrpc":"2.0","id":4,"method":7}"#), (-32600, Some(Id::Number(4))));
-        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":4,"method":"m","params":[]}"#), (-32600, Some(Id::Number(4))));
+        assert_eq!(
+            refused(r#"{"jsonrpc":"2.0","id":4,"method":"m","params":[]}"#),
+            (-32600, Some(Id::Number(4)))
+        );
         assert_eq!(refused(r#"{"jsonrpc":"2.0","id":4,"id":5,"method":"m"}"#).0, -32600);
-        let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":{}1{}}}}}"#, "[".repeat(5000), "]".repeat(5000));
+        let deep = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":{}1{}}}}}"#,
+            "[".repeat(5000),
+            "]".repeat(5000)
+        );
         assert_eq!(refused(&deep).0, -32700);
     }
 
     #[test]
     fn ids_come_back_as_they_were() {
-        assert_eq!(result_message(&Id::Text("a\"b".into()), "{}"), r#"{"jsonrpc":"2.0","id":"a\"b","result":{}}"#);
+        assert_eq!(
+            result_message(&Id::Text("a\"b".into()), "{}"),
+            r#"{"jsonrpc":"2.0","id":"a\"b","result":{}}"#
+        );
         assert_eq!(result_message(&Id::Number(-3), "{}"), r#"{"jsonrpc":"2.0","id":-3,"result":{}}"#);
     }
 }

@@ -30,7 +30,9 @@ mod tool;
 
 pub use capability::{ClientCapabilities, TASKS};
 pub use conformance::Fixtures;
-pub use era::{Client, Era, LEGACY, MODERN, SUPPORTED, is_modern, legacy_version, modern_client, unsupported};
+pub use era::{
+    Client, Era, LEGACY, MODERN, SUPPORTED, is_modern, legacy_version, modern_client, unsupported,
+};
 pub use exchange::{Exchange, Outbox};
 pub use gate::{McpGate, Opening};
 pub use header::Headers;

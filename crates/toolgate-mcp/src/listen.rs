@@ -58,8 +58,11 @@ impl McpGate {
         let filter = params.get("notifications").and_then(Value::as_object);
         let filter = filter.ok_or_else(|| RpcError::invalid_params("`notifications` must be an object"))?;
         let wants = |key: &str| filter.get(key).and_then(Value::as_bool).unwrap_or(false);
-        let mut wanted =
-            Wanted { tools: wants("toolsListChanged"), prompts: wants("promptsListChanged"), tasks: Vec::new() };
+        let mut wanted = Wanted {
+            tools: wants("toolsListChanged"),
+            prompts: wants("promptsListChanged"),
+            tasks: Vec::new(),
+        };
         let mut agreed = Map::new();
         if wanted.tools {
             agreed.insert("toolsListChanged".to_owned(), true.into());

@@ -98,7 +98,10 @@ impl From<OfferError> for RpcError {
             OfferError::Unknown { what, field, value } => {
                 let mut data = Map::new();
                 data.insert("code".to_owned(), Value::from("not_found"));
-                data.insert("hint".to_owned(), Value::from(format!("list what there is; each {what} has an entry")));
+                data.insert(
+                    "hint".to_owned(),
+                    Value::from(format!("list what there is; each {what} has an entry")),
+                );
                 data.insert(field.to_owned(), Value::from(value));
                 Self::invalid_params(format!("there is no such {what}")).with_data(Value::Object(data))
             }

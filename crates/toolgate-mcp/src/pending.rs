@@ -156,7 +156,8 @@ impl McpGate {
     ) -> Result<String, RpcError> {
         let Some(call) = state.call else { return Err(PlaneError::NotFound.into()) };
         let invocation = self.plane.read(x.actor, call).await?;
-        let response = |key: &str| asked.params.get("inputResponses").and_then(|responses| responses.get(key));
+        let response =
+            |key: &str| asked.params.get("inputResponses").and_then(|responses| responses.get(key));
         let undecided = invocation.status == Status::Pending && invocation.approval == Approval::Pending;
         // What was decided or answered before is not decided again: the client is told how the call stands.
         if undecided && x.client.capabilities.form && self.plane.may_confirm(x.actor, &invocation).await {
@@ -214,10 +215,16 @@ impl McpGate {
         self.tell_again(x, asked, &CallResult::of(&invocation)).await
     }
 
-    async fn tell_again(&self, x: &Exchange<'_>, asked: &Asked, result: &CallResult) -> Result<String, RpcError> {
+    async fn tell_again(
+        &self,
+        x: &Exchange<'_>,
+        asked: &Asked,
+        result: &CallResult,
+    ) -> Result<String, RpcError> {
         match result.status {
             Status::Pending => {
-                let said = format!("The call of `{}` waits until a person decides on it", asked.tool.contract.id);
+                let said =
+                    format!("The call of `{}` waits until a person decides on it", asked.tool.contract.id);
                 Ok(waits(x, "pending", result.call_id, &said, Some(&approval_link(x, result.call_id))))
             }
             Status::Waiting => Ok(waits(x, "waiting", result.call_id, "The call waits for its result", None)),
@@ -264,7 +271,13 @@ fn approval_link(x: &Exchange<'_>, call: InvocationId) -> String {
 ///
 /// It is marked as an error because every tool here promises an output schema: clients hold a result without one
 /// against it, and drop the text that says what to do.
-pub(crate) fn waits(x: &Exchange<'_>, status: &str, call: InvocationId, said: &str, link: Option<&str>) -> String {
+pub(crate) fn waits(
+    x: &Exchange<'_>,
+    status: &str,
+    call: InvocationId,
+    said: &str,
+    link: Option<&str>,
+) -> String {
     let mut text = format!("{said}. Call id: {call}.");
     if let Some(link) = link {
         text.push_str(&format!(" A person goes on here: {link}"));

@@ -130,7 +130,8 @@ pub trait Plane: Send + Sync {
     async fn read(&self, actor: &Actor, id: InvocationId) -> Result<Invocation, PlaneError>;
 
     /// The same, but not before it is settled or `wait` is over.
-    async fn follow(&self, actor: &Actor, id: InvocationId, wait: Duration) -> Result<Invocation, PlaneError>;
+    async fn follow(&self, actor: &Actor, id: InvocationId, wait: Duration)
+    -> Result<Invocation, PlaneError>;
 
     /// Stops a call.
     async fn cancel(&self, actor: &Actor, id: InvocationId) -> Result<(), PlaneError>;
@@ -139,10 +140,20 @@ pub trait Plane: Send + Sync {
     async fn may_confirm(&self, actor: &Actor, invocation: &Invocation) -> bool;
 
     /// Says yes or no to a waiting call.
-    async fn decide(&self, actor: &Actor, id: InvocationId, verdict: Verdict) -> Result<CallResult, PlaneError>;
+    async fn decide(
+        &self,
+        actor: &Actor,
+        id: InvocationId,
+        verdict: Verdict,
+    ) -> Result<CallResult, PlaneError>;
 
     /// Answers a question that a call of this caller's waits for.
-    async fn answer(&self, actor: &Actor, id: InvocationId, answers: &Value) -> Result<CallResult, PlaneError>;
+    async fn answer(
+        &self,
+        actor: &Actor,
+        id: InvocationId,
+        answers: &Value,
+    ) -> Result<CallResult, PlaneError>;
 
     /// The path of the page where a waiting call's question can be answered.
     async fn question_path(&self, actor: &Actor, id: InvocationId) -> Result<Option<String>, PlaneError>;

@@ -58,7 +58,8 @@ impl Offerings for ProductOfferings<'_> {
             return Err(unknown("prompt", "name", name));
         }
         let id = arguments.get("tool").and_then(Value::as_str).unwrap_or_default();
-        let tool = self.selection.id_of(id).and_then(|id| self.gate.plane.tool(asker.actor, self.selection, &id));
+        let tool =
+            self.selection.id_of(id).and_then(|id| self.gate.plane.tool(asker.actor, self.selection, &id));
         let Some(tool) = tool else { return Err(unknown("tool", "tool", id)) };
         let contract = &tool.contract;
         let text = format!(
@@ -90,7 +91,12 @@ impl Offerings for ProductOfferings<'_> {
         };
         Ok(vec![
             template(CALLS, "call", "A call", "how a call stands: its status, result or error, by call id"),
-            template(TOOLS, "tool", "A tool", "a tool in full: description, schemas, effect and egress, by id"),
+            template(
+                TOOLS,
+                "tool",
+                "A tool",
+                "a tool in full: description, schemas, effect and egress, by id",
+            ),
         ])
     }
 
@@ -105,7 +111,11 @@ impl Offerings for ProductOfferings<'_> {
                 Err(PlaneError::NotFound) => return Err(missing()),
                 Err(other) => {
                     let error = crate::jsonrpc::RpcError::from(other);
-                    return Err(OfferError::Rpc { code: error.code, message: error.message, data: error.data });
+                    return Err(OfferError::Rpc {
+                        code: error.code,
+                        message: error.message,
+                        data: error.data,
+                    });
                 }
             }
         } else {

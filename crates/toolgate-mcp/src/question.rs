@@ -54,7 +54,11 @@ impl<'a> Said<'a> {
 }
 
 /// What a filled form says of a waiting call; none when it says neither yes nor no.
-pub(crate) fn verdict(content: &Map<String, Value>, digest: Option<String>, wait: Duration) -> Option<Verdict> {
+pub(crate) fn verdict(
+    content: &Map<String, Value>,
+    digest: Option<String>,
+    wait: Duration,
+) -> Option<Verdict> {
     let field = |key: &str| content.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let approve = match field("decision") {
         Some("approve") => true,
@@ -127,7 +131,9 @@ impl McpGate {
             let _ = waiting.send(response.result);
             return;
         }
-        let Some(state) = RequestState::open_question(&self.sealer, id, actor, self.plane.now()) else { return };
+        let Some(state) = RequestState::open_question(&self.sealer, id, actor, self.plane.now()) else {
+            return;
+        };
         let Some(call) = state.call else { return };
         let Ok(invocation) = self.plane.read(actor, call).await else { return };
         let asked_approval = invocation.approval == Approval::Pending;

@@ -6,8 +6,7 @@ use crate::exchange::Exchange;
 use crate::jsonrpc::notification;
 
 /// From least to most grave.
-const LEVELS: [&str; 8] =
-    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// The reports of one call.
 #[derive(Debug)]

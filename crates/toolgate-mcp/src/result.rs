@@ -11,13 +11,13 @@ const LIST_TTL_MS: u64 = 5_000;
 
 /// Who we are.
 #[must_use]
-pub fn server_info() -> Value {
+pub(crate) fn server_info() -> Value {
     json!({ "name": "toolgate", "title": "Toolgate", "version": env!("CARGO_PKG_VERSION") })
 }
 
 /// A result being written.
 #[derive(Debug)]
-pub struct ResultText {
+pub(crate) struct ResultText {
     text: String,
     meta: String,
     era: Era,
@@ -26,13 +26,13 @@ pub struct ResultText {
 impl ResultText {
     /// A result that completes the request.
     #[must_use]
-    pub fn complete(client: &Client) -> Self {
+    pub(crate) fn complete(client: &Client) -> Self {
         Self::of_type(client, "complete")
     }
 
     /// A result of another kind.
     #[must_use]
-    pub fn of_type(client: &Client, kind: &str) -> Self {
+    pub(crate) fn of_type(client: &Client, kind: &str) -> Self {
         let mut result = Self { text: String::with_capacity(512), meta: String::new(), era: client.era };
         if client.era == Era::Modern {
             result.field("resultType", kind);
@@ -41,25 +41,25 @@ impl ResultText {
     }
 
     /// Adds a field.
-    pub fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) {
+    pub(crate) fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) {
         // Everything written here has string keys, so it always has a JSON form.
         let value = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
         self.raw(key, &value);
     }
 
     /// Adds a field whose value is JSON already.
-    pub fn raw(&mut self, key: &str, json: &str) {
+    pub(crate) fn raw(&mut self, key: &str, json: &str) {
         put(&mut self.text, key, json);
     }
 
     /// Adds an entry to `_meta`.
-    pub fn meta<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) {
+    pub(crate) fn meta<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) {
         let value = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
         put(&mut self.meta, key, &value);
     }
 
     /// Says how long the result may be kept, and that it is this caller's alone.
-    pub fn cacheable(&mut self) {
+    pub(crate) fn cacheable(&mut self) {
         if self.era == Era::Modern {
             self.field("ttlMs", &LIST_TTL_MS);
             self.field("cacheScope", "private");
@@ -68,7 +68,7 @@ impl ResultText {
 
     /// The result as JSON.
     #[must_use]
-    pub fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         if self.era == Era::Modern {
             put(&mut self.meta, SERVER_INFO, &server_info().to_string());
         }

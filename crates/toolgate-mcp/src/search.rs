@@ -23,9 +23,9 @@ impl Query {
             (words(&tool.description).take(400).collect(), 2),
         ];
         let best = |word: &str| {
-            let fits = places.iter().flat_map(|(found, weight)| {
-                found.iter().map(move |other| closeness(word, other) * weight)
-            });
+            let fits = places
+                .iter()
+                .flat_map(|(found, weight)| found.iter().map(move |other| closeness(word, other) * weight));
             fits.max().unwrap_or(0)
         };
         let scores: Vec<u32> = self.0.iter().map(|word| best(word)).collect();

@@ -80,7 +80,12 @@ pub(crate) fn entries() -> String {
 }
 
 /// Runs one of the three.
-pub(crate) fn run(gate: &McpGate, x: &Exchange<'_>, name: &str, mut arguments: Value) -> Result<Found, RpcError> {
+pub(crate) fn run(
+    gate: &McpGate,
+    x: &Exchange<'_>,
+    name: &str,
+    mut arguments: Value,
+) -> Result<Found, RpcError> {
     match name {
         "search_tools" => Ok(Found::Result(search(gate, x, &arguments))),
         "describe_tool" => {
@@ -113,8 +118,11 @@ fn search(gate: &McpGate, x: &Exchange<'_>, arguments: &Value) -> String {
     let limit = limit.unwrap_or(USUAL_FOUND).clamp(1, MAX_FOUND);
     let query = Query::of(&text.chars().take(500).collect::<String>());
     let tools = gate.plane.tools(x.actor, x.selection, "", usize::MAX);
-    let mut found: Vec<(u32, &Arc<BoundTool>)> =
-        tools.iter().map(|tool| (query.score(&tool.contract), tool)).filter(|(score, _)| *score > 0).collect();
+    let mut found: Vec<(u32, &Arc<BoundTool>)> = tools
+        .iter()
+        .map(|tool| (query.score(&tool.contract), tool))
+        .filter(|(score, _)| *score > 0)
+        .collect();
     // The order of ids breaks ties, so that the same question has the same answer.
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     let shown: Vec<Value> = found
@@ -122,7 +130,8 @@ fn search(gate: &McpGate, x: &Exchange<'_>, arguments: &Value) -> String {
         .take(limit)
         .map(|(_, tool)| {
             let contract = &tool.contract;
-            let line: String = contract.description.lines().next().unwrap_or_default().chars().take(MAX_LINE).collect();
+            let line: String =
+                contract.description.lines().next().unwrap_or_default().chars().take(MAX_LINE).collect();
             json!({
                 "tool": contract.id, "title": contract.title, "description": line,
                 "effect": contract.effect, "egress": contract.egress,

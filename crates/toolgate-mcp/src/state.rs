@@ -15,11 +15,11 @@ const MAX_AGE_SECONDS: i64 = 30 * 60;
 
 /// What is brought back.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct RequestState {
-    who: String,
+pub(crate) struct RequestState {
+    pub(crate) who: String,
     /// Digest of the method and of what was asked for.
-    request: String,
-    expires: i64,
+    pub(crate) request: String,
+    pub(crate) expires: i64,
     /// The call that waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<InvocationId>,
@@ -34,7 +34,7 @@ pub struct RequestState {
 impl RequestState {
     /// The state of a request by this caller, made now (in seconds).
     #[must_use]
-    pub fn new(actor: &Actor, request: String, now: i64) -> Self {
+    pub(crate) fn new(actor: &Actor, request: String, now: i64) -> Self {
         let who = who(actor);
         Self { who, request, expires: now + MAX_AGE_SECONDS, call: None, digest: None, kept: None }
     }
@@ -43,7 +43,7 @@ impl RequestState {
     ///
     /// # Errors
     /// When nothing can be sealed.
-    pub fn seal(&self, sealer: &Sealer, purpose: Purpose) -> Result<String, CannotSeal> {
+    pub(crate) fn seal(&self, sealer: &Sealer, purpose: Purpose) -> Result<String, CannotSeal> {
         sealer.seal(purpose, self)
     }
 
@@ -51,7 +51,13 @@ impl RequestState {
     ///
     /// # Errors
     /// The same for whatever is wrong with it: it is not ours, another's, too old, or of another request.
-    pub fn open(sealer: &Sealer, text: &str, actor: &Actor, request: &str, now: i64) -> Result<Self, RpcError> {
+    pub(crate) fn open(
+        sealer: &Sealer,
+        text: &str,
+        actor: &Actor,
+        request: &str,
+        now: i64,
+    ) -> Result<Self, RpcError> {
         let bad = || {
             RpcError::coded(
                 RpcError::INVALID_PARAMS,
@@ -67,7 +73,7 @@ impl RequestState {
 
     /// Opens the id of a question for this caller; none when it is not ours, another's or too old.
     #[must_use]
-    pub fn open_question(sealer: &Sealer, id: &str, actor: &Actor, now: i64) -> Option<Self> {
+    pub(crate) fn open_question(sealer: &Sealer, id: &str, actor: &Actor, now: i64) -> Option<Self> {
         let state: Self = sealer.open(Purpose::Question, id)?;
         (state.who == who(actor) && now <= state.expires).then_some(state)
     }
@@ -75,7 +81,7 @@ impl RequestState {
 
 /// What makes two requests the same: the method, the name and the arguments.
 #[must_use]
-pub fn request_digest(method: &str, name: &str, arguments: &Value) -> String {
+pub(crate) fn request_digest(method: &str, name: &str, arguments: &Value) -> String {
     let arguments = to_hex(&canonical_digest(arguments));
     to_hex(&canonical_digest(&serde_json::json!([method, name, arguments])))
 }

@@ -25,7 +25,9 @@ impl McpGate {
         let invocation = self.plane.read(x.actor, call).await?;
         let mut result = ResultText::of_type(x.client, "task");
         let status = match invocation.status {
-            Status::Pending | Status::Waiting if self.asks(x, &invocation).await.is_some() => "input_required",
+            Status::Pending | Status::Waiting if self.asks(x, &invocation).await.is_some() => {
+                "input_required"
+            }
             _ => "working",
         };
         for (key, value) in facts(&invocation, status) {
@@ -39,7 +41,11 @@ impl McpGate {
     }
 
     /// `tasks/get`.
-    pub(crate) async fn task(&self, x: &Exchange<'_>, params: &Map<String, Value>) -> Result<String, RpcError> {
+    pub(crate) async fn task(
+        &self,
+        x: &Exchange<'_>,
+        params: &Map<String, Value>,
+    ) -> Result<String, RpcError> {
         let invocation = self.task_of(x, params).await?;
         let mut result = ResultText::complete(x.client);
         for (key, value) in self.detailed(x, &invocation).await {
@@ -161,7 +167,8 @@ impl McpGate {
     /// What the client's person can be asked about this call now.
     async fn asks(&self, x: &Exchange<'_>, invocation: &Invocation) -> Option<Map<String, Value>> {
         if let Some(fixtures) = &self.fixtures {
-            return Some(fixtures.inputs.pending(&invocation.id().to_string())).filter(|asked| !asked.is_empty());
+            return Some(fixtures.inputs.pending(&invocation.id().to_string()))
+                .filter(|asked| !asked.is_empty());
         }
         if !x.client.capabilities.form {
             return None;
@@ -213,5 +220,8 @@ fn facts(invocation: &Invocation, status: &str) -> Map<String, Value> {
 
 /// A moment as ISO 8601, in UTC.
 fn moment(at: Timestamp) -> String {
-    jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    jiff::Timestamp::from_microsecond(at.as_micros())
+        .unwrap_or_default()
+        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
+        .to_string()
 }

@@ -24,7 +24,7 @@ pub fn annotations(effect: Effect, egress: Egress, idempotent: bool, title: &str
 
 /// A tool as clients see it.
 #[derive(Debug)]
-pub struct ToolEntry {
+pub(crate) struct ToolEntry {
     /// Its entry in a list, for the modern era.
     pub modern: String,
     /// Its entry in a list, for the handshake era.
@@ -36,7 +36,7 @@ pub struct ToolEntry {
 impl ToolEntry {
     /// The entry of a tool under this name.
     #[must_use]
-    pub fn of(contract: &ToolContract, name: &str, hidden: Option<&str>) -> Self {
+    pub(crate) fn of(contract: &ToolContract, name: &str, hidden: Option<&str>) -> Self {
         let input = match hidden {
             Some(key) => without_property(&contract.input_schema, key),
             None => contract.input_schema.clone(),
@@ -103,12 +103,12 @@ const MOST: usize = 20_000;
 
 /// Entries made before: a contract of the same version has the same entry.
 #[derive(Debug, Default)]
-pub struct ToolEntries(RwLock<HashMap<(String, String), Arc<ToolEntry>>>);
+pub(crate) struct ToolEntries(RwLock<HashMap<(String, String), Arc<ToolEntry>>>);
 
 impl ToolEntries {
     /// The entry of a tool under this name.
     #[must_use]
-    pub fn get(&self, tool: &BoundTool, name: &str, hidden: Option<&str>) -> Arc<ToolEntry> {
+    pub(crate) fn get(&self, tool: &BoundTool, name: &str, hidden: Option<&str>) -> Arc<ToolEntry> {
         let key = (tool.version.0.clone(), name.to_owned());
         if let Some(entry) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Arc::clone(entry);

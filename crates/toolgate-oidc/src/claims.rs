@@ -18,6 +18,11 @@ pub(crate) struct OtherClaims {
 impl AdditionalClaims for OtherClaims {}
 
 impl OtherClaims {
+    /// All claims of a token.
+    pub(crate) fn of(claims: &serde_json::Map<String, Value>) -> Self {
+        Self { all: claims.iter().map(|(name, value)| (name.clone(), value.clone())).collect() }
+    }
+
     /// The groups under this claim: a list of texts or one text. A name with dots may also lead into objects, such as
     /// `realm_access.roles`. None when there is no such claim.
     pub(crate) fn groups(&self, claim: &str) -> Option<Vec<String>> {

@@ -17,6 +17,8 @@ pub(crate) enum HttpError {
     Request(#[from] reqwest::Error),
     #[error("the answer is larger than {MOST_BYTES} bytes")]
     TooLarge,
+    #[error("there is nothing there")]
+    NoAnswer,
 }
 
 /// A client for talking to providers.
@@ -29,11 +31,27 @@ pub(crate) fn client() -> Result<reqwest::Client, reqwest::Error> {
         .build()
 }
 
+/// What is at an address, if it answers well.
+pub(crate) async fn get(client: &reqwest::Client, url: &str) -> Result<Vec<u8>, HttpError> {
+    let answer = client.get(url).header("accept", "application/json").send().await?.error_for_status()?;
+    if !answer.status().is_success() {
+        return Err(HttpError::NoAnswer);
+    }
+    read(answer).await
+}
+
 async fn send(client: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, HttpError> {
     let (parts, body) = request.into_parts();
-    let mut answer =
+    let answer =
         client.request(parts.method, parts.uri.to_string()).headers(parts.headers).body(body).send().await?;
     let (status, headers) = (answer.status(), answer.headers().clone());
+    let mut response = HttpResponse::new(read(answer).await?);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    Ok(response)
+}
+
+async fn read(mut answer: reqwest::Response) -> Result<Vec<u8>, HttpError> {
     let mut read = Vec::new();
     while let Some(chunk) = answer.chunk().await? {
         if read.len() + chunk.len() > MOST_BYTES {
@@ -41,10 +59,7 @@ async fn send(client: reqwest::Client, request: HttpRequest) -> Result<HttpRespo
         }
         read.extend_from_slice(&chunk);
     }
-    let mut response = HttpResponse::new(read);
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
-    Ok(response)
+    Ok(read)
 }
 
 /// The client in the shape the protocol wants it.

@@ -120,15 +120,7 @@ impl OidcProvider {
     /// # Errors
     /// When the issuer is no safe address.
     pub fn new(settings: OidcSettings) -> Result<Self, SettingsError> {
-        let issuer = IssuerUrl::new(settings.issuer.clone())
-            .map_err(|_| SettingsError::NotAUrl(settings.issuer.clone()))?;
-        let here = || match issuer.url().host_str() {
-            Some("localhost" | "127.0.0.1" | "[::1]") => issuer.url().scheme() == "http",
-            _ => false,
-        };
-        if issuer.url().scheme() != "https" && !here() {
-            return Err(SettingsError::NotSafe(settings.issuer));
-        }
+        let issuer = safe_issuer(&settings.issuer)?;
         let http = http::client()?;
         let discovery = Discovery::new(issuer.clone(), http.clone());
         Ok(Self { settings, issuer, http, discovery })
@@ -265,6 +257,20 @@ impl IdentityProvider for OidcProvider {
         }
         Ok(identity)
     }
+}
+
+/// An address that is safe to talk to.
+pub(crate) fn safe_issuer(text: &str) -> Result<IssuerUrl, SettingsError> {
+    let issuer =
+        IssuerUrl::new(text.to_owned()).map_err(|_| SettingsError::NotAUrl(text.to_owned()))?;
+    let here = || match issuer.url().host_str() {
+        Some("localhost" | "127.0.0.1" | "[::1]") => issuer.url().scheme() == "http",
+        _ => false,
+    };
+    if issuer.url().scheme() != "https" && !here() {
+        return Err(SettingsError::NotSafe(text.to_owned()));
+    }
+    Ok(issuer)
 }
 
 fn from_claims(settings: &OidcSettings, claims: &Claims) -> Identity {

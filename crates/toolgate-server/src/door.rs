@@ -18,7 +18,8 @@ pub(crate) struct Outside(pub(crate) Duration);
 
 pub(crate) async fn pass(State(state): State<ServerState>, request: Request, next: Next) -> Response {
     let began = Instant::now();
-    let mut response = match check(&state.settings.hosts, request.uri(), request.headers()) {
+    let (hosts, origins) = (&state.settings.hosts, &state.settings.origins);
+    let mut response = match check(hosts, origins, request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
     };
@@ -33,7 +34,7 @@ pub(crate) async fn pass(State(state): State<ServerState>, request: Request, nex
     response
 }
 
-fn check(hosts: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+fn check(hosts: &[String], origins: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
     // A browser that was led here by a renamed host still sends that name: this is what stops DNS rebinding.
     // An address in full may name another host than the header does: both must be ours.
     let named = headers.get_all(header::HOST).iter().map(|value| value.to_str().map_or("", without_port));
@@ -52,11 +53,20 @@ fn check(hosts: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), ApiErro
             here.is_some_and(|here| site.eq_ignore_ascii_case(here))
                 || hosts.iter().any(|host| without_port(site).eq_ignore_ascii_case(host))
         });
-    if same_site {
+    if same_site || (for_programs(uri.path()) && names(origins, origin)) {
         Ok(())
     } else {
         Err(ApiError::door(DoorCode::OriginNotAllowed, "requests from other sites are refused"))
     }
+}
+
+/// What programs use, other than people's browsers: nothing here goes by a cookie.
+fn for_programs(path: &str) -> bool {
+    path == "/mcp" || ["/mcp/", "/.well-known/", "/oauth/token"].iter().any(|start| path.starts_with(start))
+}
+
+fn names(origins: &[String], origin: &HeaderValue) -> bool {
+    origins.iter().any(|known| origin.as_bytes().eq_ignore_ascii_case(known.as_bytes()))
 }
 
 /// IP addresses and `localhost` can't be renamed by someone else's DNS; other names must be the operator's own.
@@ -101,8 +111,12 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, host.parse().unwrap());
             headers.insert(header::ORIGIN, origin.parse().unwrap());
-            check(&["gate.example".to_owned()], &Uri::from_static("/"), &headers).is_ok()
+            let origins = ["https://app.example".to_owned()];
+            let (hosts, uri) = (["gate.example".to_owned()], Uri::from_static("/mcp"));
+            check(&hosts, &origins, &uri, &headers).is_ok()
         };
+        assert!(try_origin("gate.example", "https://app.example"));
+        assert!(!try_origin("gate.example", "http://app.example"));
         assert!(try_origin("localhost:8787", "http://localhost:8787"));
         assert!(try_origin("gate.example", "https://gate.example"));
         assert!(!try_origin("localhost:8787", "http://evil.example"));

@@ -6,10 +6,11 @@ use axum::http::{header, request::Parts};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use toolgate_api::DoorCode;
+use toolgate_app::Address;
 use toolgate_core::{Actor, ErrorCode};
 
 use crate::ServerState;
-use crate::auth::{Peer, SignedInCaller};
+use crate::auth::{Peer, SignedInCaller, base_url};
 use crate::error::ApiError;
 
 /// The authenticated caller: by key, or without one by cookie.
@@ -37,7 +38,10 @@ impl FromRequestParts<ServerState> for Caller {
             return Err(missing());
         }
         let peer = Peer::of(&parts.extensions, &parts.headers, &state.settings.trusted_proxies);
-        state.app.authenticate_from(key.trim(), peer.0).await?.map(Self).ok_or_else(missing)
+        // A token works only where it is for.
+        let base = base_url(&state.settings, &parts.headers);
+        let address = Address { base: &base, path: parts.uri.path() };
+        state.app.authenticate_at(key.trim(), peer.0, address).await?.map(Self).ok_or_else(missing)
     }
 }
 
@@ -113,7 +117,7 @@ impl<T: DeserializeOwned + Default> FromRequest<ServerState> for OptionalJson<T>
     }
 }
 
-fn is_json(content_type: Option<&header::HeaderValue>) -> bool {
+pub(crate) fn is_json(content_type: Option<&header::HeaderValue>) -> bool {
     let text = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = text.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/json")

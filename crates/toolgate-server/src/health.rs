@@ -1,16 +1,15 @@
-//! Is it alive, is it ready, how is it doing; and a first page for people.
+//! Is it alive, is it ready, how is it doing.
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
 use crate::ServerState;
 
 pub(crate) fn routes() -> Router<ServerState> {
     Router::new()
-        .route("/", get(front))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(show_metrics))
@@ -33,9 +32,4 @@ async fn show_metrics(State(state): State<ServerState>) -> Response {
         }
         None => StatusCode::NOT_FOUND.into_response(),
     }
-}
-
-async fn front() -> impl IntoResponse {
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
-    ([(header::CONTENT_SECURITY_POLICY, policy)], Html(include_str!("front.html")))
 }

@@ -5,8 +5,10 @@ mod door;
 mod error;
 mod extract;
 mod health;
+mod mcp;
 pub mod rest;
 mod serve;
+mod ui;
 
 use std::sync::Arc;
 
@@ -24,6 +26,7 @@ pub struct ServerState {
     settings: Arc<ServerSettings>,
     metrics: Option<PrometheusHandle>,
     closing: CancellationToken,
+    mcp: Arc<mcp::McpDoor>,
 }
 
 /// What the operator decides about the door.
@@ -45,6 +48,12 @@ pub struct ServerSettings {
     pub trusted_proxies: Vec<std::net::IpAddr>,
     /// Where browsers find this server, such as `https://tools.example.com`; none means what each request names.
     pub public_url: Option<String>,
+    /// Further sites, such as `https://app.example.com`, whose pages may use the MCP door.
+    pub origins: Vec<String>,
+    /// What seals session ids and states of MCP clients; none means a key of this process alone.
+    pub sealer: Option<toolgate_mcp::Sealer>,
+    /// Offer the fixtures of the MCP conformance suite instead of tools, to anyone. Never on a public address.
+    pub fixtures: Option<toolgate_mcp::Fixtures>,
 }
 
 impl Default for ServerSettings {
@@ -58,6 +67,9 @@ impl Default for ServerSettings {
             max_connections_per_peer: 512,
             trusted_proxies: Vec::new(),
             public_url: None,
+            origins: Vec::new(),
+            sealer: None,
+            fixtures: None,
         }
     }
 }
@@ -71,7 +83,8 @@ impl ServerState {
         metrics: Option<PrometheusHandle>,
         closing: CancellationToken,
     ) -> Self {
-        Self { app, settings: Arc::new(settings), metrics, closing }
+        let mcp = Arc::new(mcp::McpDoor::new(&app, &settings));
+        Self { app, settings: Arc::new(settings), metrics, closing, mcp }
     }
 }
 
@@ -83,8 +96,10 @@ pub fn router(state: ServerState) -> Router {
         .merge(api)
         .merge(health::routes())
         .merge(auth::routes())
+        .merge(ui::routes())
+        .merge(mcp::routes(&state))
         .route(rest::DOCUMENT_PATH, axum::routing::get(move || rest::show_document(document.clone())))
-        .fallback(error::unknown_route)
+        .fallback(ui::fallback)
         .method_not_allowed_fallback(error::wrong_method)
         .layer(axum::middleware::from_fn_with_state(state.clone(), door::pass))
         .layer(tower_http::catch_panic::CatchPanicLayer::custom(error::panicked))

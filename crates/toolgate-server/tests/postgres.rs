@@ -7,6 +7,8 @@ mod access;
 mod approval;
 #[path = "it/browser.rs"]
 mod browser;
+#[path = "it/connection/mod.rs"]
+mod connection;
 #[path = "it/gate.rs"]
 mod gate;
 #[path = "it/governance/mod.rs"]
@@ -19,8 +21,16 @@ mod handed_on;
 mod input_request;
 #[path = "it/losing.rs"]
 mod losing;
+#[path = "it/oauth/mod.rs"]
+mod oauth;
+#[path = "it/many.rs"]
+mod many;
+#[path = "it/mcp/mod.rs"]
+mod mcp;
 #[path = "it/oidc.rs"]
 mod oidc;
+#[path = "it/outbox.rs"]
+mod outbox;
 #[path = "it/pipeline.rs"]
 mod pipeline;
 #[path = "it/policy.rs"]

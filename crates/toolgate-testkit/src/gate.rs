@@ -9,6 +9,8 @@ use tempfile::TempDir;
 
 /// The administrator's key of every test gate.
 pub const ADMIN_KEY: &str = "test-admin-key-0123456789abcdef0123456789abcdef";
+/// What nodes on one database seal secrets with.
+const MASTER_KEY: &str = "3031323334353637383930313233343536373839303132333435363738393031";
 
 /// How a gate is started.
 #[derive(Debug, Clone, Default)]
@@ -112,6 +114,12 @@ impl Gate {
     #[must_use]
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    /// How it was started: another gate like it is another node, on a shared database.
+    #[must_use]
+    pub fn setup(&self) -> &GateSetup {
+        &self.setup
     }
 
     /// The process id.
@@ -232,6 +240,8 @@ fn spawn(setup: &GateSetup, folder: &Path, port: u16, envs: &[(&str, &str)]) -> 
         .stderr(log);
     if let Some(url) = &setup.database_url {
         command.args(["--database-url", url]);
+        // Nodes that share a database share its master key.
+        command.env("TOOLGATE_MASTER_KEY", MASTER_KEY);
     }
     let mut config = setup.config.clone();
     if let Some(text) = &setup.policies {

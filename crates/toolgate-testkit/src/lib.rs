@@ -17,6 +17,7 @@ mod hook;
 mod oidc;
 mod port;
 mod postgres;
+mod protected_server;
 mod receiver;
 
 pub use forgetful::Forgetful;
@@ -25,4 +26,5 @@ pub use hook::{HookReceiver, Hooked};
 pub use oidc::{OIDC_CLIENT, OIDC_PUBLIC_CLIENT, TestOidc};
 pub use port::free_port;
 pub use postgres::{Fsync, POSTGRES_VARIABLE, TempPostgres, TestPostgres, shared_postgres};
+pub use protected_server::{ProtectedServer, ProtectedServerFaults};
 pub use receiver::CountingReceiver;

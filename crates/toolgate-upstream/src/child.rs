@@ -107,8 +107,7 @@ pub(crate) fn start(
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("its program could not be spoken to".to_owned());
     };
-    let process =
-        Process { child: Some(child), group, farewell: settings.farewell, folder: Some(folder) };
+    let process = Process { child: Some(child), group, farewell: settings.farewell, folder: Some(folder) };
     Ok(Started { process, stdin, stdout })
 }
 

@@ -76,7 +76,9 @@ fn rewritten(text: &str, shown: impl Fn(char) -> bool) -> String {
             '\n' | '\t' => out.push(c),
             c if c.is_control() => {}
             // Emoji are built with these two; after a letter, they are there for another reason.
-            '\u{200d}' | '\u{fe0f}' if !last.is_ascii() && !last.is_alphabetic() && !hides(last) => out.push(c),
+            '\u{200d}' | '\u{fe0f}' if !last.is_ascii() && !last.is_alphabetic() && !hides(last) => {
+                out.push(c)
+            }
             c if shown(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }

@@ -1,15 +1,17 @@
 //! One connection to one server: making it, listing over it, calling over it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientNotification,
-    ClientRequest, ErrorCode as RpcCode, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, RequestId,
-    ServerResult, SubscriptionFilter,
+    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
+    ClientNotification, ClientRequest, ErrorCode as RpcCode, ListToolsRequest, PaginatedRequestParams,
+    ProtocolVersion, RequestId, ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{
-    ClientLifecycleMode, ClientServiceExt, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, PeerRequestOptions, RoleClient,
+    RunningService, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
@@ -19,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use toolgate_core::id::Slug;
 use toolgate_core::port::executor::ToolContext;
 use toolgate_core::port::upstream::Listing;
-use toolgate_core::upstream::Transport;
+use toolgate_core::upstream::{Offer, Transport};
 use url::Url;
 
 use crate::child::{Stderr, start};
@@ -62,7 +64,21 @@ pub(crate) struct Connection {
     service: RunningService<RoleClient, Handler>,
     bad: BadAnswers,
     most: usize,
-    outputs: RwLock<HashMap<String, Output>>,
+    hears: Option<CancellationToken>,
+    tools: RwLock<HashMap<String, Known>>,
+}
+
+/// What is remembered of an offer.
+struct Known {
+    output: Output,
+    digest: String,
+}
+
+impl Known {
+    fn of(offer: &Offer) -> Self {
+        let output = if offer.output_schema.is_some() { Output::Declared } else { Output::Undeclared };
+        Self { output, digest: offer.digest() }
+    }
 }
 
 /// What a call takes along.
@@ -80,10 +96,21 @@ const MOST_ROUNDS: usize = 10;
 impl Connection {
     /// Connects. The caller sets the time limit.
     pub(crate) async fn open(dial: Dial) -> Result<Self, Fault> {
+        match Self::attempt(&dial, dial.era).await {
+            // Of older servers some answer a question they don't know with something, or leave. They get another chance
+            // to be greeted the way they know.
+            Err(Unopened::Greeting(_)) if dial.era.is_none() => {
+                Self::attempt(&dial, Some(Era::Legacy)).await.map_err(|unopened| unopened.into_fault(&dial))
+            }
+            opened => opened.map_err(|unopened| unopened.into_fault(&dial)),
+        }
+    }
+
+    async fn attempt(dial: &Dial, era: Option<Era>) -> Result<Self, Unopened> {
         let bad = BadAnswers::default();
-        let handler = Handler::new(dial.changed, dial.interaction);
+        let handler = Handler::new(Arc::clone(&dial.changed), dial.interaction.clone());
         let most = dial.settings.largest_message;
-        let mode = match dial.era {
+        let mode = match era {
             Some(Era::Modern) => ClientLifecycleMode::Discover { preferred_versions: modern() },
             Some(Era::Legacy) => ClientLifecycleMode::Initialize,
             None => ClientLifecycleMode::Auto {
@@ -91,10 +118,12 @@ impl Connection {
                 legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
             },
         };
+        let mut hears = None;
         let service = match &dial.transport {
             Transport::Stdio { command, args, env } => {
-                let presented = dial.keys.present().await.map_err(|error| Fault::Answered(Box::new(error)))?;
-                let started = start(command, args, env, &presented, dial.stderr, &dial.settings)
+                let presented =
+                    dial.keys.present().await.map_err(|error| Fault::Answered(Box::new(error)))?;
+                let started = start(command, args, env, &presented, dial.stderr.clone(), &dial.settings)
                     .map_err(Fault::NotSent)?;
                 let pipe = Pipe::new(started, most, bad.clone());
                 handler.serve_with_lifecycle(pipe, mode).await
@@ -102,25 +131,17 @@ impl Connection {
             Transport::Http { url, headers } => {
                 let target = Url::parse(url).map_err(|_| Fault::NotSent("its address is none".to_owned()))?;
                 dial.egress.check_url(&target).map_err(|error| Fault::NotSent(error.to_string()))?;
-                let door = Door::new(dial.egress.http(), dial.keys, most, bad.clone());
-                let mut config = StreamableHttpClientTransportConfig::with_uri(target.as_str())
-                    .max_concurrent_requests(dial.concurrency as usize);
-                config.max_sse_event_size = most;
-                let mut again = ExponentialBackoff::default();
-                again.max_times = Some(5);
-                again.max_delay = Some(std::time::Duration::from_secs(10));
-                config.retry_config = Arc::new(again);
-                for (name, value) in headers {
-                    if let (Ok(name), Ok(value)) = (name.parse(), value.parse()) {
-                        config.custom_headers.insert(name, value);
-                    }
-                }
-                handler.serve_with_lifecycle(StreamableHttpClientTransport::with_client(door, config), mode).await
+                let door = Door::new(dial.egress.http(), Arc::clone(&dial.keys), most, bad.clone());
+                hears = Some(door.hears());
+                let config = http_config(&target, headers, dial.concurrency, most);
+                handler
+                    .serve_with_lifecycle(StreamableHttpClientTransport::with_client(door, config), mode)
+                    .await
             }
         };
-        let service = service.map_err(|error| Fault::of_connecting(dial.name.as_str(), &error))?;
+        let service = service.map_err(Unopened::from)?;
         let connection =
-            Self { name: dial.name, service, bad, most, outputs: RwLock::new(HashMap::new()) };
+            Self { name: dial.name.clone(), service, bad, most, hears, tools: RwLock::default() };
         connection.listen();
         Ok(connection)
     }
@@ -133,6 +154,13 @@ impl Connection {
     pub(crate) fn era(&self) -> Era {
         let modern = self.service.peer_info().is_some_and(|info| !info.protocol_version.has_initialize());
         if modern { Era::Modern } else { Era::Legacy }
+    }
+
+    /// Waits until the stream on which an older server speaks unasked is open, where it has one.
+    pub(crate) async fn heard(&self) {
+        if let (Era::Legacy, Some(hears)) = (self.era(), &self.hears) {
+            hears.cancelled().await;
+        }
     }
 
     /// The protocol version, as it is written.
@@ -163,21 +191,24 @@ impl Connection {
             }
         }
         let (tools, problems) = pages.finish();
-        let outputs = tools.iter().map(|offer| {
-            let output = if offer.output_schema.is_some() { Output::Declared } else { Output::Undeclared };
-            (offer.name.clone(), output)
-        });
-        *self.outputs.write().unwrap_or_else(PoisonError::into_inner) = outputs.collect();
+        let known = tools.iter().map(|offer| (offer.name.clone(), Known::of(offer))).collect();
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = known;
         let server = self.service.peer_info().and_then(|info| info.server_info.clone());
         let server = server.map(|info| quoted(&format!("{} {}", info.name, info.version), 200));
         Ok(Listing { protocol: self.protocol(), server: server.unwrap_or_default(), tools, problems })
     }
 
+    /// The digest of what was last offered here under this name.
+    pub(crate) fn offered(&self, tool: &str) -> Option<String> {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        tools.get(tool).map(|known| known.digest.clone())
+    }
+
     /// Calls a tool.
     pub(crate) async fn call(&self, order: Order<'_>) -> Result<Value, CallFault> {
         let output = {
-            let outputs = self.outputs.read().unwrap_or_else(PoisonError::into_inner);
-            outputs.get(order.tool).copied()
+            let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+            tools.get(order.tool).map_or(Output::Undeclared, |known| known.output)
         };
         let mut params = CallToolRequestParams::new(order.tool.to_owned());
         params.arguments = Some(order.arguments);
@@ -202,7 +233,6 @@ impl Connection {
                         result.get("requestState").and_then(Value::as_str).map(str::to_owned);
                 }
                 _ => {
-                    let output = output.unwrap_or(Output::Undeclared);
                     return outcome(self.name.as_str(), result, output).map_err(CallFault::Failure);
                 }
             }
@@ -259,7 +289,9 @@ impl Connection {
             Ok(result) => Ok(value_of(result)),
             Err(error) => Err(match (bad, error) {
                 (Some(bad), _) => Asked::Bad(bad),
-                (None, ServiceError::McpError(error)) => Asked::Refused(error.code, error.message.into_owned()),
+                (None, ServiceError::McpError(error)) => {
+                    Asked::Refused(error.code, error.message.into_owned())
+                }
                 (None, error) => Asked::Failed(error),
             }),
         }
@@ -283,6 +315,66 @@ impl Connection {
                 }
             }
         });
+    }
+}
+
+fn http_config(
+    target: &Url,
+    headers: &BTreeMap<String, String>,
+    concurrency: u32,
+    most: usize,
+) -> StreamableHttpClientTransportConfig {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(target.as_str())
+        .max_concurrent_requests(concurrency as usize);
+    config.max_sse_event_size = most;
+    let mut again = ExponentialBackoff::default();
+    again.max_times = Some(5);
+    again.max_delay = Some(Duration::from_secs(10));
+    config.retry_config = Arc::new(again);
+    for (name, value) in headers {
+        // Documents are checked when they are written; what does not fit is not sent.
+        if let (Ok(name), Ok(value)) = (name.parse(), value.parse()) {
+            config.custom_headers.insert(name, value);
+        }
+    }
+    config
+}
+
+/// Why a connection did not come about.
+enum Unopened {
+    Fault(Fault),
+    /// What came in answer to the greeting is not what comes there.
+    Greeting(Box<ClientInitializeError>),
+    /// The library's other faults.
+    Failed(Box<ClientInitializeError>),
+}
+
+impl From<Fault> for Unopened {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<ClientInitializeError> for Unopened {
+    fn from(error: ClientInitializeError) -> Self {
+        match error {
+            ClientInitializeError::ExpectedInitResponse(_)
+            | ClientInitializeError::ExpectedInitResult(_)
+            | ClientInitializeError::ConflictInitResponseId(..)
+            | ClientInitializeError::UncorrelatedErrorResponse { .. }
+            | ClientInitializeError::ConnectionClosed(_)
+            | ClientInitializeError::NoCompatibleProtocolVersion { .. } => Self::Greeting(Box::new(error)),
+            other => Self::Failed(Box::new(other)),
+        }
+    }
+}
+
+impl Unopened {
+    fn into_fault(self, dial: &Dial) -> Fault {
+        match self {
+            Self::Fault(fault) => fault,
+            Self::Greeting(error) | Self::Failed(error) => Fault::of_connecting(dial.name.as_str(), &error),
+        }
     }
 }
 
@@ -353,8 +445,8 @@ fn value_of(result: ServerResult) -> Value {
 }
 
 /// Answers all questions of a result.
-async fn answers(interaction: &dyn Interaction, result: &Value) -> std::collections::BTreeMap<String, Value> {
-    let mut answers = std::collections::BTreeMap::new();
+async fn answers(interaction: &dyn Interaction, result: &Value) -> BTreeMap<String, Value> {
+    let mut answers = BTreeMap::new();
     let Some(Value::Object(requests)) = result.get("inputRequests") else { return answers };
     for (key, request) in requests {
         let method = request.get("method").and_then(Value::as_str).unwrap_or_default();

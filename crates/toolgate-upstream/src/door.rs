@@ -13,6 +13,7 @@ use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 use sse_stream::Sse;
+use tokio_util::sync::CancellationToken;
 use toolgate_core::port::connection::Presented;
 use toolgate_egress::EgressError;
 
@@ -37,13 +38,19 @@ pub(crate) struct Door {
     keys: Arc<dyn Keys>,
     most: usize,
     bad: BadAnswers,
+    hears: CancellationToken,
 }
 
 type Failed = StreamableHttpError<HttpFault>;
 
 impl Door {
     pub(crate) fn new(http: reqwest::Client, keys: Arc<dyn Keys>, most: usize, bad: BadAnswers) -> Self {
-        Self { http, keys, most, bad }
+        Self { http, keys, most, bad, hears: CancellationToken::new() }
+    }
+
+    /// Ends when an older server's own stream is open, or is known not to be.
+    pub(crate) fn hears(&self) -> CancellationToken {
+        self.hears.clone()
     }
 
     /// Sends a request with what opens the door, and once more with something else where that may do.
@@ -89,6 +96,7 @@ impl Door {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failed> {
         let body = bytes::Bytes::from(serde_json::to_vec(&message)?);
+        let asked = Asked::of(&message);
         let sent = self.send(|| {
             let mut request = self.http.post(uri.as_ref());
             for (name, value) in &headers {
@@ -97,22 +105,20 @@ impl Door {
             if let Some(session) = &session {
                 request = request.header(SESSION, session.as_ref());
             }
+            if let Asked::Discover(_) = &asked {
+                request = request.timeout(DISCOVER_WITHIN);
+            }
             let request = request.header(ACCEPT, format!("{JSON}, {EVENTS}")).header(CONTENT_TYPE, JSON);
             request.body(body.clone())
         });
-        let asked = Asked::of(&message);
-        let response = match &asked {
-            Asked::Discover(id) => match tokio::time::timeout(DISCOVER_WITHIN, sent).await {
-                Ok(response) => {
-                    let response = response?;
-                    if session.is_none() && is_unknown(response.status()) {
-                        return Ok(self.legacy(response, id.clone()).await);
-                    }
-                    response
-                }
-                Err(_) => return Ok(error(id.clone(), "no answer in time")),
-            },
-            Asked::Request(_) | Asked::Nothing => sent.await?,
+        let response = match (&asked, sent.await) {
+            (Asked::Discover(id), Ok(response)) if session.is_none() && is_unknown(response.status()) => {
+                return Ok(self.legacy(response, id.clone()).await);
+            }
+            (Asked::Discover(id), Err(StreamableHttpError::Client(HttpFault::Broken))) => {
+                return Ok(error(id.clone(), "no answer in time"));
+            }
+            (_, response) => response?,
         };
         self.answer(response, asked.id(), session.is_some()).await
     }
@@ -184,10 +190,9 @@ impl Door {
     async fn legacy(&self, response: Response, id: RequestId) -> StreamableHttpPostResponse {
         let body = read(response, self.most).await.unwrap_or_default();
         match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
-            Ok(ServerJsonRpcMessage::Error(error)) => StreamableHttpPostResponse::Json(
-                ServerJsonRpcMessage::error(error.error, Some(id)),
-                None,
-            ),
+            Ok(ServerJsonRpcMessage::Error(error)) => {
+                StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error.error, Some(id)), None)
+            }
             _ => error(id, "the server does not know the question"),
         }
     }
@@ -247,7 +252,7 @@ fn unsent(error: reqwest::Error) -> Failed {
         }
         cause = one.source();
     }
-    StreamableHttpError::Client(match error.is_connect() || error.is_builder() || error.is_request() && error.is_timeout() {
+    StreamableHttpError::Client(match error.is_connect() || error.is_builder() {
         true => HttpFault::NotSent("it can't be reached".to_owned()),
         false => HttpFault::Broken,
     })
@@ -330,7 +335,11 @@ impl StreamableHttpClient for Door {
                 }
                 request
             })
-            .await?;
+            .await;
+        if last_event_id.is_none() {
+            self.hears.cancel();
+        }
+        let response = response?;
         let status = response.status();
         if status == StatusCode::METHOD_NOT_ALLOWED || status == StatusCode::NOT_FOUND {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);

@@ -14,6 +14,10 @@ use crate::measure::too_deep;
 /// How many times the largest message one answer may take with all that comes before it.
 const MESSAGES_IN_ALL: usize = 4;
 
+/// When a stream that ended is taken up again, in milliseconds.
+const SOONEST_RETRY: u64 = 100;
+const LATEST_RETRY: u64 = 30_000;
+
 #[derive(Debug, thiserror::Error)]
 enum Unread {
     #[error("the stream is larger than we read")]
@@ -50,7 +54,7 @@ pub(crate) fn events(
             Err(SseError::Utf8Parse(_)) => Some(BadAnswer::Unreadable),
             Err(_) => None,
         };
-        let Some(fault) = fault else { return std::future::ready(Some(event)) };
+        let Some(fault) = fault else { return std::future::ready(Some(event.map(patient))) };
         *ended = true;
         let Some(id) = &id else { return std::future::ready(None) };
         bad.note(id.clone(), fault);
@@ -60,6 +64,12 @@ pub(crate) fn events(
         std::future::ready(data.map(|data| Ok(Sse::default().data(data))))
     });
     checked.boxed()
+}
+
+/// A server that wants us back at once, again and again, is not obeyed.
+fn patient(mut event: Sse) -> Sse {
+    event.retry = event.retry.map(|millis| millis.clamp(SOONEST_RETRY, LATEST_RETRY));
+    event
 }
 
 fn bounded(

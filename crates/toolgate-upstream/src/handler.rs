@@ -1,5 +1,8 @@
 //! Our side of a connection: what a server may say and ask while it is open.
-#![allow(deprecated, reason = "sampling and roots are on their way out of the protocol; refusing them is not")]
+#![allow(
+    deprecated,
+    reason = "sampling and roots are on their way out of the protocol; refusing them is not"
+)]
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

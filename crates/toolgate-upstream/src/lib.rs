@@ -6,6 +6,7 @@
 mod breaker;
 mod child;
 pub mod clean;
+pub mod conformance;
 mod connection;
 mod door;
 mod events;

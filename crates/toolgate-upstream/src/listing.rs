@@ -106,7 +106,6 @@ impl Gathered {
     }
 
     fn stop(&mut self, problem: String) {
-
         self.problems.push(problem);
     }
 

@@ -67,7 +67,9 @@ pub(crate) fn outcome(server: &str, result: Value, output: Output) -> Result<Val
         (Output::Declared, None) => Err(coded(
             CallError::new(
                 ErrorCode::OutputInvalid,
-                format!("`{server}` names an output schema for this tool and returned nothing that could fit it"),
+                format!(
+                    "`{server}` names an output schema for this tool and returned nothing that could fit it"
+                ),
             )
             .hint("this is a fault of the server; the tool's effect, if any, has happened"),
         )),
@@ -233,7 +235,8 @@ fn is_public(uri: &str) -> bool {
         Some(Host::Ipv6(address)) => toolgate_egress::is_public(address.into()),
         Some(Host::Domain(name)) => {
             let name = name.trim_end_matches('.').to_ascii_lowercase();
-            let inner = [".local", ".internal", ".localhost", ".lan", ".home", ".corp", ".intranet", ".home.arpa"];
+            let inner =
+                [".local", ".internal", ".localhost", ".lan", ".home", ".corp", ".intranet", ".home.arpa"];
             name.contains('.') && !inner.iter().any(|end| name.ends_with(end))
         }
         None => false,

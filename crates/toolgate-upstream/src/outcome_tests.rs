@@ -70,9 +70,7 @@ fn links_lead_only_where_anyone_could_go() {
 
 #[test]
 fn resources_lose_their_address_and_pages_are_not_shown() {
-    let resource = |uri: &str, mime: &str| {
-        json!({ "type": "resource", "resource": { "uri": uri, "mimeType": mime, "text": "body" } })
-    };
+    let resource = |uri: &str, mime: &str| json!({ "type": "resource", "resource": { "uri": uri, "mimeType": mime, "text": "body" } });
     check_block(
         resource("demo://1", "text/plain"),
         json!({ "type": "text", "text": "[address withheld: `demo://1`]\nbody" }),
@@ -82,7 +80,10 @@ fn resources_lose_their_address_and_pages_are_not_shown() {
         json!({ "type": "resource", "resource": { "uri": "https://example.com/1", "mimeType": "text/plain", "text": "body" } }),
     );
     for (uri, mime) in [("ui://app", "text/plain"), ("https://example.com/", "text/html;profile=mcp-app")] {
-        check_block(resource(uri, mime), json!({ "type": "text", "text": format!("[withheld: the page `{uri}`]") }));
+        check_block(
+            resource(uri, mime),
+            json!({ "type": "text", "text": format!("[withheld: the page `{uri}`]") }),
+        );
     }
     check_block(
         json!({ "type": "resource", "resource": { "uri": "demo://1", "blob": "aGk=" } }),
@@ -117,11 +118,21 @@ fn failures_are_the_servers_own_words() {
     let result = json!({ "isError": true, "content": [{ "type": "text", "text": format!("no\u{1b}[31m\n{}", "x".repeat(9_000)) }] });
     let failed = error(result, Output::Declared);
     assert_eq!(failed.code, ErrorCode::Execution);
-    assert!(failed.message.starts_with("the tool failed at `files`, which says: no xxx"), "{}", failed.message);
+    assert!(
+        failed.message.starts_with("the tool failed at `files`, which says: no xxx"),
+        "{}",
+        failed.message
+    );
     assert!(failed.message.len() < 2_200);
-    assert_eq!(error(json!({ "isError": true }), Output::Undeclared).message, "the tool failed at `files`, which says nothing about it");
+    assert_eq!(
+        error(json!({ "isError": true }), Output::Undeclared).message,
+        "the tool failed at `files`, which says nothing about it"
+    );
     let refused = rpc_error("files", -32602, "bad\u{0} args");
-    assert_eq!((refused.code, refused.message.as_str()), (ErrorCode::Execution, "`files` refused the call; it says: bad args"));
+    assert_eq!(
+        (refused.code, refused.message.as_str()),
+        (ErrorCode::Execution, "`files` refused the call; it says: bad args")
+    );
     assert_eq!(rpc_error("files", -1, "x").code, ErrorCode::UpstreamFailed);
 }
 

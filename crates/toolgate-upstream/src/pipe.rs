@@ -194,7 +194,9 @@ impl Transport<RoleClient> for Pipe {
             // Its own task, so that a caller who leaves does not leave half a line behind.
             let written = tokio::spawn(async move {
                 let mut writer = writer.lock().await;
-                let Some(stdin) = writer.as_mut() else { return Err(std::io::ErrorKind::NotConnected.into()) };
+                let Some(stdin) = writer.as_mut() else {
+                    return Err(std::io::ErrorKind::NotConnected.into());
+                };
                 stdin.write_all(&line).await?;
                 stdin.flush().await
             });

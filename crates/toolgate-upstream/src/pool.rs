@@ -14,7 +14,7 @@ use toolgate_core::port::connection::Credentials;
 use toolgate_core::port::executor::{Executor, ToolContext, ToolFailure};
 use toolgate_core::port::upstream::{Health, Listing, Upstreams};
 use toolgate_core::runner::ClearedCall;
-use toolgate_core::upstream::{Upstream, UpstreamAuth};
+use toolgate_core::upstream::{Offer, Upstream, UpstreamAuth};
 use toolgate_egress::EgressClient;
 
 use crate::connection::{CallFault, Order};
@@ -149,7 +149,9 @@ impl Upstreams for UpstreamPool {
         let connection = server.connection(person, Rest::Ignored).await?;
         let listed = match tokio::time::timeout(within, connection.list()).await {
             Ok(listed) => listed,
-            Err(_) => Err(Fault::NotSent(format!("it did not list its tools within {} ms", within.as_millis()))),
+            Err(_) => {
+                Err(Fault::NotSent(format!("it did not list its tools within {} ms", within.as_millis())))
+            }
         };
         match listed {
             Ok(listing) => {
@@ -176,6 +178,10 @@ impl Upstreams for UpstreamPool {
         if let Some(server) = server {
             server.close();
         }
+    }
+
+    fn warnings(&self, offer: &Offer) -> Vec<String> {
+        crate::suspicion::warnings(offer)
     }
 
     fn take_changed(&self) -> Vec<(TenantId, Slug)> {
@@ -212,8 +218,9 @@ impl Executor for RemoteTool {
             biased;
             // Nothing was sent yet.
             () = cancelled.cancelled() => return Err(ToolFailure::Cancelled),
-            begun = begun => begun.map_err(|error| ToolFailure::Coded(Box::new(error)))?,
+            begun = begun => begun.map_err(coded)?,
         };
+        server.check(&connection, &self.tool).map_err(coded)?;
         let began = Instant::now();
         let mut result = connection.call(self.order(&arguments, &context)).await;
         // One that ended while nobody looked is found out by the first who sends; nothing was sent, so once more.
@@ -221,10 +228,8 @@ impl Executor for RemoteTool {
             && !connection.is_open()
         {
             server.called(began.elapsed(), Some(fault));
-            connection = server
-                .connection(person, Rest::Respected)
-                .await
-                .map_err(|error| ToolFailure::Coded(Box::new(error)))?;
+            connection = server.connection(person, Rest::Respected).await.map_err(coded)?;
+            server.check(&connection, &self.tool).map_err(coded)?;
             result = connection.call(self.order(&arguments, &context)).await;
         }
         let fault = match &result {
@@ -249,6 +254,10 @@ impl RemoteTool {
             cancelled: context.cancelled.clone(),
         }
     }
+}
+
+fn coded(error: CallError) -> ToolFailure {
+    ToolFailure::Coded(Box::new(error))
 }
 
 /// Whose connection a call uses, where each has their own: that of the person who calls, or for whom it is called.

@@ -49,8 +49,8 @@ struct State {
     era: Option<Era>,
     protocol: Option<String>,
     typical: Option<Duration>,
-    /// What it offered when it was asked last, by digest.
-    offered: Option<Vec<String>>,
+    /// What was shown to whoever asked for its tools last, by name.
+    shown: HashMap<String, String>,
     lanes: HashMap<Option<PrincipalId>, Lane>,
 }
 
@@ -62,6 +62,7 @@ struct Lane {
 
 type Opening = Shared<BoxFuture<'static, Result<Arc<Connection>, CallError>>>;
 
+#[derive(Clone)]
 enum Link {
     Opening(Opening),
     Open(Arc<Connection>),
@@ -110,19 +111,21 @@ impl Server {
         person: Option<&PrincipalId>,
         rest: Rest,
     ) -> Result<Arc<Connection>, CallError> {
-        self.opening(person, rest)?.await
+        match self.reach(person, rest)? {
+            Link::Open(connection) => Ok(connection),
+            Link::Opening(opening) => opening.await,
+        }
     }
 
-    /// The attempt to share, or one that is done.
-    fn opening(self: &Arc<Self>, person: Option<&PrincipalId>, rest: Rest) -> Result<Opening, CallError> {
+    /// The connection, or the attempt to share.
+    fn reach(self: &Arc<Self>, person: Option<&PrincipalId>, rest: Rest) -> Result<Link, CallError> {
         let mut state = self.state();
         let key = person.cloned();
         if let Some(lane) = state.lanes.get_mut(&key) {
             lane.used = Instant::now();
             match &lane.link {
-                Link::Open(opening, connection) if connection.is_open() => return Ok(opening.clone()),
-                Link::Open(..) => {}
-                Link::Opening(opening) => return Ok(opening.clone()),
+                Link::Open(connection) if !connection.is_open() => {}
+                link => return Ok(link.clone()),
             }
         }
         if let (Rest::Respected, Some(left)) = (rest, state.breaker.rests(Instant::now())) {
@@ -130,7 +133,7 @@ impl Server {
         }
         let opening = self.open(key.clone(), state.era);
         state.lanes.insert(key, Lane { link: Link::Opening(opening.clone()), used: Instant::now() });
-        Ok(opening)
+        Ok(Link::Opening(opening))
     }
 
     /// Takes note of how a call went.
@@ -153,7 +156,23 @@ impl Server {
     pub(crate) fn listed(&self, listing: &Listing) {
         let mut state = self.state();
         state.breaker.well();
-        state.offered = Some(digests(listing));
+        state.shown = listing.tools.iter().map(|offer| (offer.name.clone(), offer.digest())).collect();
+    }
+
+    /// Refuses a tool that reads otherwise over this connection than when its server was last listed: it was changed
+    /// behind our back, and what was accepted is not what would be called.
+    pub(crate) fn check(&self, connection: &Connection, tool: &str) -> Result<(), CallError> {
+        let offered = connection.offered(tool);
+        let state = self.state();
+        let Some(shown) = state.shown.get(tool) else { return Ok(()) };
+        if offered.as_ref() == Some(shown) {
+            return Ok(());
+        }
+        Err(CallError::new(
+            ErrorCode::UpstreamFailed,
+            format!("`{}` no longer offers this tool as it was accepted", self.name),
+        )
+        .hint("someone has to look at what it offers now"))
     }
 
     pub(crate) fn health(&self) -> Health {
@@ -201,7 +220,7 @@ impl Server {
             let dial = server.dial(person.clone(), era);
             let attempt = tokio::time::timeout(within, greet(dial)).await;
             let fault = match attempt {
-                Ok(Ok((connection, listing))) => return Ok(server.opened(person, connection, &listing)),
+                Ok(Ok(connection)) => return Ok(server.opened(person, connection)),
                 Ok(Err(fault)) => fault,
                 Err(_) => Fault::NotSent(format!("it did not answer within {} ms", within.as_millis())),
             };
@@ -235,20 +254,15 @@ impl Server {
         }
     }
 
-    fn opened(&self, person: Option<PrincipalId>, connection: Connection, listing: &Listing) -> Arc<Connection> {
+    fn opened(&self, person: Option<PrincipalId>, connection: Connection) -> Arc<Connection> {
         let connection = Arc::new(connection);
         let mut state = self.state();
         state.era = Some(connection.era());
         state.protocol = Some(connection.protocol());
-        let offered = digests(listing);
-        let differs = state.offered.as_ref().is_some_and(|before| *before != offered);
-        state.offered = Some(offered);
         state.lanes.insert(person, Lane { link: Link::Open(Arc::clone(&connection)), used: Instant::now() });
         drop(state);
-        // A server that came back with other tools says nothing of it.
-        if differs {
-            (self.changed)();
-        }
+        // A server that comes back with other tools says nothing of it.
+        (self.changed)();
         connection
     }
 
@@ -295,17 +309,10 @@ impl Lane {
 }
 
 /// Connects and asks for the tools: what they return is read by what they declare.
-async fn greet(dial: Dial) -> Result<(Connection, Listing), Fault> {
+async fn greet(dial: Dial) -> Result<Connection, Fault> {
     let connection = Connection::open(dial).await?;
-    let listing = connection.list().await?;
-    Ok((connection, listing))
-}
-
-fn digests(listing: &Listing) -> Vec<String> {
-    let mut digests: Vec<String> =
-        listing.tools.iter().map(|offer| format!("{} {}", offer.name, offer.digest())).collect();
-    digests.sort_unstable();
-    digests
+    connection.list().await?;
+    Ok(connection)
 }
 
 /// One who waits for a place.

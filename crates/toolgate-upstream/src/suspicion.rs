@@ -193,7 +193,8 @@ fn read(text: &str) -> Vec<String> {
         found.push(format!("speaks of secrets: `{phrase}`"));
     }
     if let Some(at) = plain.find("http://").or_else(|| plain.find("https://")) {
-        let url: String = plain[at..].chars().take_while(|c| !c.is_whitespace() && !"\"'`<>)".contains(*c)).collect();
+        let url: String =
+            plain[at..].chars().take_while(|c| !c.is_whitespace() && !"\"'`<>)".contains(*c)).collect();
         found.push(format!("holds an address: `{}`", shown(&url)));
     }
     found
@@ -212,10 +213,12 @@ fn has_hidden(text: &str) -> bool {
 /// An opening tag of two or more capitals, or one of the words that prompts are built with.
 fn has_tag(text: &str) -> bool {
     text.match_indices('<').any(|(at, _)| {
-        let name: String = text[at + 1..].chars().take_while(|c| c.is_ascii_alphabetic() || *c == '_').collect();
+        let name: String =
+            text[at + 1..].chars().take_while(|c| c.is_ascii_alphabetic() || *c == '_').collect();
         let closed = text[at + 1 + name.len()..].starts_with(['>', ' ', '/']);
         let loud = name.len() > 2 && name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
-        let known = ["important", "system", "instructions", "instruction", "secret", "critical", "assistant", "user"];
+        let known =
+            ["important", "system", "instructions", "instruction", "secret", "critical", "assistant", "user"];
         closed && (loud || known.contains(&name.to_ascii_lowercase().as_str()))
     })
 }
@@ -316,7 +319,10 @@ mod tests {
         }});
         let found = warnings(&offer("Adds.", schema));
         assert!(found.iter().any(|line| line.starts_with("its input schema speaks of secrets")), "{found:?}");
-        assert!(found.iter().any(|line| line.contains("`sidenote` asks for what a model knows")), "{found:?}");
+        assert!(
+            found.iter().any(|line| line.contains("`sidenote` asks for what a model knows")),
+            "{found:?}"
+        );
         assert!(found.iter().any(|line| line.contains("`api_key` asks for a secret")), "{found:?}");
     }
 

@@ -327,7 +327,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows what waits for you: calls you may decide on, and calls in doubt that you may settle. */
+        /** Shows what waits for you: calls you may decide on, and calls in doubt that you may settle. Or what you decided. */
         get: operations["read_inbox"];
         put?: never;
         post?: never;
@@ -348,6 +348,57 @@ export interface paths {
         get: operations["inbox_events"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists what was told outside, newest first. For those who manage approvals. */
+        get: operations["list_notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a notification that was not delivered once more. */
+        post: operations["retry_notification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/channels/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a message to a channel, once and at once, to see whether it arrives. */
+        post: operations["test_channel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -385,6 +436,23 @@ export interface paths {
         post?: never;
         /** Removes an approval rule. Calls that wait keep the terms they began to wait under. */
         delete: operations["delete_approval_rule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counts calls by tool, day and status: your own, or everyone's if you read the record. */
+        get: operations["read_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -970,6 +1038,82 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/oauth/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the applications that were named here. Those that name themselves, or are described at their own address, are
+         *     not in it.
+         */
+        get: operations["list_oauth_clients"];
+        put?: never;
+        /** Names an application, so that people can let it in. Its secret, if it is to have one, is shown this once. */
+        post: operations["create_oauth_client"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/oauth/clients/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows an application. */
+        get: operations["read_oauth_client"];
+        put?: never;
+        post?: never;
+        /** Takes an application away, and back whatever people let it do. */
+        delete: operations["remove_oauth_client"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/oauth/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists what you let applications do, oldest first; for managers of `oauth_clients` also what others did. */
+        get: operations["list_oauth_grants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/oauth/grants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Takes back what you let an application do: its tokens stop working at once, on every node within a second. Managers
+         *     of `oauth_clients` can do it for others.
+         */
+        delete: operations["revoke_oauth_grant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/roles": {
         parameters: {
             query?: never;
@@ -1040,6 +1184,181 @@ export interface paths {
         post?: never;
         /** Removes a toolset that no assignment uses. */
         delete: operations["delete_toolset"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upstreams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the MCP servers, ordered by name. */
+        get: operations["list_upstreams"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upstreams/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows an MCP server and how it does. */
+        get: operations["read_upstream"];
+        /**
+         * Writes an MCP server down. None of its tools is on before it is reviewed.
+         * @description Naming a command takes the area `upstream_commands` beside `upstreams`.
+         */
+        put: operations["put_upstream"];
+        post?: never;
+        /** Removes an MCP server, with everything that was accepted of it. */
+        delete: operations["delete_upstream"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upstreams/{name}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets the accepted tools of an MCP server be called. */
+        post: operations["enable_upstream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upstreams/{name}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Switches all tools of an MCP server off and ends what is open to it. */
+        post: operations["disable_upstream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upstreams/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Connects to an MCP server and shows what it has. Nothing is kept of it. */
+        post: operations["test_upstream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upstreams/{name}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks an MCP server for its tools and keeps what it offers for review. Nothing is switched on by this. */
+        post: operations["refresh_upstream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upstream-tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the tools of MCP servers and where they stand, ordered by id. */
+        get: operations["list_upstream_tools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upstream-tools/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows a tool of an MCP server with what a reviewer has to know: what it says, what strikes in it, and what changed. */
+        get: operations["read_upstream_tool"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upstream-tools/{id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accepts a tool as it was shown, with an effect and an egress of the reviewer's own choosing. */
+        post: operations["accept_upstream_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upstream-tools/{id}/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Turns a tool down as it was shown: it stays off until it is offered otherwise. */
+        post: operations["refuse_upstream_tool"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1220,6 +1539,33 @@ export interface components {
             /** @description What people should call you. */
             title?: string | null;
         };
+        /** @description A reviewer's yes. Effect and egress are theirs to say, whatever the server hints. */
+        AcceptUpstreamToolRequest: {
+            /** @description The digest of what was looked at. */
+            digest: string;
+            /** @description What a call does to state: `read`, `mutate` or `destructive`. */
+            effect: string;
+            /** @description What leaves the house: `none`, `read_only` or `write`. */
+            egress: string;
+            /** @description Whether the same call twice is the same as once. */
+            idempotent?: boolean;
+            /** @description The output fields that may be shown; `*` is all, as a choice. */
+            redaction_allow: string[];
+            /** @description Access rules the caller needs, all of them. */
+            permissions?: string[];
+            /** @description Whether every call waits for a person. */
+            always_ask?: boolean;
+            /**
+             * Format: int64
+             * @description How long a call may run.
+             */
+            timeout_ms?: number | null;
+            /**
+             * Format: int64
+             * @description How large a result may be.
+             */
+            max_result_bytes?: number | null;
+        };
         /** @description An answer. */
         AnswerInputRequest: {
             /** @description By question id, or `chosen`, `notes`, `approved`. */
@@ -1398,6 +1744,22 @@ export interface components {
             expires_at?: string | null;
             /** @description Whether the agent or service works for you when it uses this key. It must be one that may. */
             on_behalf?: boolean;
+        };
+        /** @description An application to name. */
+        CreateOauthClientRequest: {
+            /**
+             * @description Its `client_id`.
+             * @example my-editor
+             */
+            id: string;
+            /** @description What people call it. */
+            name: string;
+            /** @description Where people may be sent back to: https, http on 127.0.0.1 or localhost (any port), or a scheme of its own. */
+            redirect_uris: string[];
+            /** @description The most it may ask for: `tools`, `tools:read`, `approve`. Left out, all of them. */
+            scopes?: string[];
+            /** @description Whether it gets a secret to prove who it is. Desktop applications can't keep one. */
+            confidential?: boolean;
         };
         /** @description A principal to make. Nobody can give roles or rules that they do not hold themselves. */
         CreatePrincipalRequest: {
@@ -1579,15 +1941,17 @@ export interface components {
              */
             start: string;
         };
-        /** @description What waits for you. */
+        /** @description What waits for you, or what you decided. */
         InboxView: {
-            /** @description Calls that you may decide on or settle, newest first. */
+            /** @description Calls that you may decide on or settle, or that you decided on, newest first. */
             items: components["schemas"]["InvocationView"][];
             /**
              * Format: int64
-             * @description How many there are, up to a thousand.
+             * @description How many there are, up to a thousand; of what you decided, how many are on this page.
              */
             count: number;
+            /** @description Where the next page of what you decided starts; none when this is the last. */
+            next_cursor?: string | null;
         };
         /** @description What a link asks. */
         InputRequestView: {
@@ -1642,7 +2006,7 @@ export interface components {
             approval_required: boolean;
             /** @description Who decided. */
             decided_by?: string | null;
-            /** @description What they said. */
+            /** @description While it waits for a person, why; then what they said. */
             reason?: string | null;
             /** @description The policy rule that decided. */
             rule?: string | null;
@@ -1829,6 +2193,103 @@ export interface components {
              * @example tgk_…
              */
             secret: string;
+        };
+        /** @description An application that was named just now. Shown once. */
+        NewOauthClientView: {
+            /** @description The application. */
+            client: components["schemas"]["OauthClientView"];
+            /** @description Its secret, where it has one. It is not stored and can't be shown again. */
+            secret?: string | null;
+        };
+        /** @description A page of notifications. */
+        NotificationListView: {
+            /** @description The notifications, newest first. */
+            notifications: components["schemas"]["NotificationView"][];
+            /** @description Where the next page starts; none when this is the last. */
+            next_cursor?: string | null;
+        };
+        /** @description One message to one channel. */
+        NotificationView: {
+            /** @description Its id. */
+            id: string;
+            /** @description The operator's name for where it goes. */
+            channel: string;
+            /**
+             * @description What it tells: `approval.requested`, `approval.escalated`, `approval.decided`, `input.requested`, `call.in_doubt`
+             *     or `channel.test`.
+             */
+            event: string;
+            /** @description The call it speaks of. */
+            call_id?: string | null;
+            /** @description What the other side knows it by: `Toolgate-Id`, the same however often it is sent. */
+            key: string;
+            /** @description `waiting`, `delivered` or `dead`. */
+            state: string;
+            /**
+             * Format: int32
+             * @description How often it was sent.
+             */
+            attempts: number;
+            /** @description When it arose, in RFC 3339. */
+            created_at: string;
+            /** @description When it is sent next, or counts as lost by whoever sends it now. */
+            due_at?: string | null;
+            /** @description When the other side took it. */
+            delivered_at?: string | null;
+            /** @description How the last try went wrong. */
+            last_error?: string | null;
+        };
+        /** @description A page of applications. */
+        OauthClientListView: {
+            /** @description The applications, ordered by id. */
+            clients: components["schemas"]["OauthClientView"][];
+            /** @description Where the next page starts; none when this is the last. */
+            next_cursor?: string | null;
+        };
+        /** @description An application that may ask people to let it in, without its secret. */
+        OauthClientView: {
+            /** @description Its `client_id`. */
+            id: string;
+            /** @description What people call it. */
+            name: string;
+            /** @description Where people may be sent back to. */
+            redirect_uris: string[];
+            /** @description The most it may ask for: `tools`, `tools:read`, `approve`; none means all of them. */
+            scopes: string[];
+            /** @description Whether it proves who it is with a secret. */
+            confidential: boolean;
+            /** @description Who named it. */
+            created_by: string;
+            /** @description When. */
+            created_at: string;
+        };
+        /** @description A page of grants. */
+        OauthGrantListView: {
+            /** @description The grants that work, oldest first. */
+            grants: components["schemas"]["OauthGrantView"][];
+            /** @description Where the next page starts; none when this is the last. */
+            next_cursor?: string | null;
+        };
+        /** @description What a person let an application do. */
+        OauthGrantView: {
+            /** @description Its id. */
+            id: string;
+            /** @description Who let it in. */
+            principal: string;
+            /** @description The application's `client_id`. */
+            client_id: string;
+            /** @description What people called it then. */
+            client_name: string;
+            /** @description What it may do. */
+            scopes: string[];
+            /** @description Where its tokens work. */
+            resource: string;
+            /** @description When. */
+            created_at: string;
+            /** @description When it was last used, to within a minute. */
+            last_used_at?: string | null;
+            /** @description When it ends if it is not used. */
+            expires_at: string;
         };
         /** @description What checking a text found. */
         PolicyCheckView: {
@@ -2151,6 +2612,33 @@ export interface components {
             effects?: string[];
             /** @description Only tools with one of these egress classes: `none`, `read_only`, `write`. None named means all. */
             egress?: string[];
+            /**
+             * @description How MCP clients of `/mcp/{name}` find its tools: `list` shows them all, `search` offers three tools that find,
+             *     describe and call the others. None named means `list`.
+             * @example search
+             */
+            mode?: string | null;
+        };
+        /** @description What is written of an MCP server. */
+        PutUpstreamRequest: {
+            /** @description What people call it. */
+            title?: string;
+            /** @description How it is reached. */
+            transport: components["schemas"]["TransportView"];
+            /** @description Whether its accepted tools may be called. */
+            enabled?: boolean;
+            /** @description How it is told who we are: `none`, `shared` or `per_user`. */
+            auth?: string;
+            /**
+             * Format: int64
+             * @description How long connecting and listing may take.
+             */
+            connect_timeout_ms?: number;
+            /**
+             * Format: int32
+             * @description The most calls at once on one node.
+             */
+            concurrency?: number;
         };
         /** @description Why, in a person's words. */
         ReasonRequest: {
@@ -2161,6 +2649,11 @@ export interface components {
         ReassignRequest: {
             /** @description Who is to decide: `user:…`. */
             to: string;
+        };
+        /** @description A reviewer's no. */
+        RefuseUpstreamToolRequest: {
+            /** @description The digest of what was looked at. */
+            digest: string;
         };
         /** @description A page of the registry. */
         RegistryListView: {
@@ -2612,6 +3105,8 @@ export interface components {
             effects: string[];
             /** @description Only tools with one of these egress classes; none named means all. */
             egress: string[];
+            /** @description How MCP clients find its tools: `list`, or `search`. */
+            mode: string;
             /**
              * Format: int64
              * @description How many of the tenant's tools it holds now.
@@ -2628,6 +3123,28 @@ export interface components {
             updated_by: string;
             /** @description When. */
             updated_at: string;
+        };
+        /** @description How an MCP server is reached. */
+        TransportView: {
+            /** @description The program. */
+            command: string;
+            /** @description Its arguments, each handed over as it is. */
+            args?: string[];
+            /** @description Its environment, beside `PATH` and `HOME`. No secrets: those come by connection. */
+            env?: {
+                [key: string]: string;
+            };
+            /** @enum {string} */
+            kind: "stdio";
+        } | {
+            /** @description Its address. */
+            url: string;
+            /** @description Headers sent with each request. No secrets: those come by connection. */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @enum {string} */
+            kind: "http";
         };
         /** @description A recorded call that would come out otherwise. */
         TriedCallView: {
@@ -2684,6 +3201,154 @@ export interface components {
             title?: string | null;
             /** @description Whether nobody gets in. */
             disabled?: boolean | null;
+        };
+        /** @description How a server does on one node. */
+        UpstreamHealthView: {
+            /** @description Whether there is a connection. */
+            connected: boolean;
+            /** @description Whether calls are refused for a while because too many failed. */
+            resting: boolean;
+            /** @description The protocol it was last spoken to with. */
+            protocol?: string | null;
+            /** @description The last fault. */
+            last_error?: string | null;
+            /** @description When that was. */
+            failed_at?: string | null;
+            /** @description The end of what its process wrote to standard error. */
+            stderr?: string | null;
+        };
+        /** @description A page of MCP servers. */
+        UpstreamListView: {
+            /** @description The servers, ordered by name. */
+            upstreams: components["schemas"]["UpstreamView"][];
+            /** @description Where the next page starts; none when this is the last. */
+            next_cursor?: string | null;
+        };
+        /** @description What a look at a server's tools brought. Nothing is switched on by it. */
+        UpstreamRefreshView: {
+            /** @description The protocol it was spoken to with. */
+            protocol: string;
+            /** @description How it names itself; its own word. */
+            server: string;
+            /** @description Tools never seen before: they wait for review. */
+            new: string[];
+            /** @description Accepted tools that are offered otherwise now: they are held until reviewed. */
+            changed: string[];
+            /** @description Tools that are no longer there. */
+            gone: string[];
+            /**
+             * Format: int64
+             * @description How many are as they were.
+             */
+            same: number;
+            /** @description What was left out, and why. */
+            problems: string[];
+        };
+        /** @description What a server showed when it was tried. Nothing is kept of it. */
+        UpstreamTestView: {
+            /** @description The protocol it was spoken to with. */
+            protocol: string;
+            /** @description How it names itself; its own word. */
+            server: string;
+            /** @description What it calls its tools. */
+            tools: string[];
+            /** @description What was left out, and why. */
+            problems: string[];
+        };
+        /** @description A page of tools under review. */
+        UpstreamToolListView: {
+            /** @description The tools, ordered by id. */
+            upstream_tools: components["schemas"]["UpstreamToolView"][];
+            /** @description Where the next page starts; none when this is the last. */
+            next_cursor?: string | null;
+        };
+        /** @description A tool of an MCP server. */
+        UpstreamToolView: {
+            /**
+             * @description The id it has here.
+             * @example mcp__github__create_issue
+             */
+            id: string;
+            /** @description The server. */
+            upstream: string;
+            /** @description `new`, `changed`, `accepted`, `refused` or `gone`. Only accepted tools can be called. */
+            state: string;
+            /** @description What the server calls it. */
+            name: string;
+            /** @description The digest of what is offered now: what a decision has to name. */
+            digest?: string | null;
+            /** @description What the server says of it now, as it came. Untrusted. */
+            offer?: Record<string, never> | null;
+            /** @description What strikes a careful reader in it. */
+            warnings: string[];
+            decision?: components["schemas"]["AcceptUpstreamToolRequest"] | null;
+            /** @description What reads otherwise than what was accepted, line by line; left out in lists. */
+            diff?: string | null;
+            /** @description Why it can't be accepted as it is; left out in lists. */
+            unusable?: string | null;
+            /**
+             * Format: int64
+             * @description How often it was written.
+             */
+            revision: number;
+            /** @description When. */
+            updated_at: string;
+        };
+        /** @description An MCP server that this gate calls. */
+        UpstreamView: components["schemas"]["PutUpstreamRequest"] & {
+            /**
+             * @description Its name, which stands in the ids of its tools.
+             * @example github
+             */
+            name: string;
+            health?: components["schemas"]["UpstreamHealthView"] | null;
+            /** @description How many of its tools are `new`, `changed`, `accepted`, `refused` and `gone`. */
+            tools: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description How often it was written: what `If-Match` takes.
+             */
+            revision: number;
+            /** @description Who wrote it last. */
+            updated_by: string;
+            /** @description When. */
+            updated_at: string;
+        };
+        /** @description The calls of one tool on one day that ended one way. */
+        UsageRowView: {
+            /** @description The tool. */
+            tool: string;
+            /**
+             * @description The day, in UTC.
+             * @example 2026-01-31
+             */
+            day: string;
+            /** @description How they stand. */
+            status: string;
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            calls: number;
+            /**
+             * Format: int64
+             * @description What they cost together, in millionths.
+             */
+            cost_micros: number;
+            /**
+             * Format: double
+             * @description How long they ran together, in milliseconds.
+             */
+            run_ms: number;
+            /** @description When the last of them was made. */
+            last_at: string;
+        };
+        /** @description Counts over calls: one's own, or everyone's for those who read the record. */
+        UsageView: {
+            /** @description By tool, day and status, the largest counts first; at most 10,000. */
+            usage: components["schemas"]["UsageRowView"][];
         };
         /** @description A text to check. */
         ValidatePolicyRequest: {
@@ -2825,6 +3490,8 @@ export interface operations {
                 actor?: string;
                 /** @description In one session. */
                 session_id?: string;
+                /** @description Whose input holds this text, whatever its case. A page may be short: go on with its `next_cursor`. */
+                text?: string;
                 /** @description Made at or after this moment (RFC 3339). */
                 since?: string;
                 /** @description Made before this moment (RFC 3339). */
@@ -3390,8 +4057,15 @@ export interface operations {
     read_inbox: {
         parameters: {
             query?: {
-                /** @description `all`, `mine` (made by you or for you, or given to you) or `group` (the rest of what you may decide on). */
+                /**
+                 * @description `all`, `mine` (made by you or for you, or given to you), `group` (the rest of what you may decide on) or `decided`
+                 *     (what you decided on or said yes to).
+                 */
                 box?: string;
+                /** @description `next_cursor` of the page before, with `decided`. */
+                cursor?: string;
+                /** @description How many of what you decided, from 1 to 1000. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -3432,6 +4106,98 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_notifications: {
+        parameters: {
+            query?: {
+                /** @description Only those that are `waiting`, `delivered` or `dead`. */
+                state?: string;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many, from 1 to 1000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    retry_notification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    test_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationView"];
                 };
             };
             default: {
@@ -3562,6 +4328,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_usage: {
+        parameters: {
+            query?: {
+                /** @description Of one tool. */
+                tool?: string;
+                /** @description Made at or after this moment (RFC 3339); 30 days before `until` when left out. */
+                since?: string;
+                /** @description Made before this moment (RFC 3339); now when left out. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageView"];
+                };
             };
             default: {
                 headers: {
@@ -4775,6 +5575,188 @@ export interface operations {
             };
         };
     };
+    list_oauth_clients: {
+        parameters: {
+            query?: {
+                /** @description Where the page starts, from `next_cursor` of the one before. */
+                cursor?: string;
+                /** @description How many, from 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthClientListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_oauth_client: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateOauthClientRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewOauthClientView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_oauth_client: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthClientView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_oauth_client: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_oauth_grants: {
+        parameters: {
+            query?: {
+                /** @description Of one person; left out, your own. */
+                principal?: string;
+                /** @description Everyone's. */
+                all?: boolean;
+                /** @description Where the page starts, from `next_cursor` of the one before. */
+                cursor?: string;
+                /** @description How many, from 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthGrantListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    revoke_oauth_grant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_roles: {
         parameters: {
             query?: {
@@ -5022,6 +6004,382 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_upstreams: {
+        parameters: {
+            query?: {
+                /** @description Where the page starts, from `next_cursor` of the one before. */
+                cursor?: string;
+                /** @description How many, from 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_upstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    put_upstream: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description write only over this revision, in quotation marks */
+                "If-Match"?: string;
+                /** @description `*`: write only if there is none */
+                "If-None-Match"?: string;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutUpstreamRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_upstream: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description remove only this revision, in quotation marks */
+                "If-Match"?: string;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    enable_upstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    disable_upstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    test_upstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamTestView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    refresh_upstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamRefreshView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_upstream_tools: {
+        parameters: {
+            query?: {
+                /** @description Of one server. */
+                upstream?: string;
+                /** @description Only those that are `new`, `changed`, `accepted`, `refused` or `gone`. */
+                state?: string;
+                /** @description Where the page starts, from `next_cursor` of the one before. */
+                cursor?: string;
+                /** @description How many, from 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamToolListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_upstream_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamToolView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    accept_upstream_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptUpstreamToolRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamToolView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    refuse_upstream_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefuseUpstreamToolRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamToolView"];
+                };
             };
             default: {
                 headers: {

@@ -13,10 +13,10 @@ use toolgate_core::port::store::StoreError;
 use super::authorize::CodeBinding;
 use super::client::{DYNAMIC, is_secret};
 use super::{ACCESS_LASTS, GRANT_IDLE, OauthCode, OauthError};
-use crate::App;
 use crate::attempts::address_bucket;
 use crate::authenticate::hash_key;
 use crate::secret::Secret;
+use crate::{App, AppError};
 
 /// What access tokens start with.
 pub(super) const ACCESS: &str = "tgo_";
@@ -90,6 +90,9 @@ impl App {
     /// # Errors
     /// When what is shown does not work, or not for this application; or too much of that came from one address.
     pub async fn exchange_oauth(&self, request: TokenRequest, peer: IpAddr) -> Result<Tokens, OauthError> {
+        if !self.oauth.settings.built_in {
+            return Err(AppError::NotFound { what: "token endpoint" }.into());
+        }
         let by_address = address_bucket(peer);
         self.oauth.exchanges.take(&by_address)?;
         let tokens = match request.grant_type.as_str() {

@@ -44,8 +44,9 @@ const GRANT_IDLE: Duration = Duration::from_secs(30 * 24 * 3600);
 const MOST_GRANTS: u32 = 200;
 
 /// What the operator decided about applications.
-#[derive(Default)]
 pub struct OauthSettings {
+    /// Whether this server hands out tokens itself.
+    pub built_in: bool,
     /// Whether applications may name themselves (RFC 7591).
     pub dynamic_registration: bool,
     /// Where applications' own documents are fetched; none means that ids which are addresses are refused.
@@ -54,9 +55,16 @@ pub struct OauthSettings {
     pub issuers: Vec<ConnectedIssuer>,
 }
 
+impl Default for OauthSettings {
+    fn default() -> Self {
+        Self { built_in: true, dynamic_registration: false, documents: None, issuers: Vec::new() }
+    }
+}
+
 impl std::fmt::Debug for OauthSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OauthSettings")
+            .field("built_in", &self.built_in)
             .field("dynamic_registration", &self.dynamic_registration)
             .field("documents", &self.documents.is_some())
             .field("issuers", &self.issuers)
@@ -103,10 +111,16 @@ impl App {
         self
     }
 
+    /// Whether this server hands out tokens itself.
+    #[must_use]
+    pub fn oauth_built_in(&self) -> bool {
+        self.oauth.settings.built_in
+    }
+
     /// Whether applications may name themselves.
     #[must_use]
     pub fn oauth_registers(&self) -> bool {
-        self.oauth.settings.dynamic_registration
+        self.oauth.settings.built_in && self.oauth.settings.dynamic_registration
     }
 
     /// Whether an application's id may be the address of a document about it.

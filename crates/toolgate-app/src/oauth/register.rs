@@ -49,7 +49,7 @@ impl App {
         registration: Registration,
         peer: IpAddr,
     ) -> Result<Registered, OauthError> {
-        if !self.oauth.settings.dynamic_registration {
+        if !self.oauth_registers() {
             return Err(AppError::NotFound { what: "registration" }.into());
         }
         self.oauth.registrations.take(&address_bucket(peer))?;

@@ -82,7 +82,8 @@ async fn challenge_of(client: &EgressClient, server: &Url) -> Result<Challenge, 
     let request = request.header("accept", "application/json, text/event-stream");
     let answer = request.timeout(super::PATIENCE).max_bytes(super::MOST_BYTES).send().await;
     let answer = answer.map_err(|cause| unreachable("the server", &cause))?;
-    let told = answer.headers.get_all(header::WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
+    let told =
+        answer.headers.get_all(header::WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
     let told: Vec<&str> = told.filter(|text| text.to_ascii_lowercase().starts_with("bearer")).collect();
     let parameter = |name: &str| told.iter().find_map(|text| parameter_of(text, name));
     Ok(Challenge {
@@ -108,12 +109,9 @@ fn words(text: &str) -> Vec<String> {
     text.split_ascii_whitespace().take(64).map(ToOwned::to_owned).collect()
 }
 
-async fn protected_at(
-    client: &EgressClient,
-    server: &Url,
-    at: &Url,
-) -> Result<Option<Protected>, CallError> {
-    let answer = send(client.request(Method::GET, at)).await.map_err(|cause| unreachable("the server", &cause))?;
+async fn protected_at(client: &EgressClient, server: &Url, at: &Url) -> Result<Option<Protected>, CallError> {
+    let answer =
+        send(client.request(Method::GET, at)).await.map_err(|cause| unreachable("the server", &cause))?;
     let found = answer.status.is_success().then(|| parsed::<Protected>(&answer)).flatten();
     let found = found.ok_or_else(|| unusable("the server names metadata that can't be used"))?;
     if speaks_for(&found.resource, server) {
@@ -164,8 +162,16 @@ async fn metadata_of(client: &EgressClient, issuer: &str) -> Result<Metadata, Ca
         if !found.code_challenge_methods_supported.iter().any(|method| method == "S256") {
             return Err(unusable("the authorization server does not offer PKCE"));
         }
-        for endpoint in [Some(&found.authorization_endpoint), Some(&found.token_endpoint), found.registration_endpoint.as_ref()].into_iter().flatten() {
-            let url = Url::parse(endpoint).map_err(|_| unusable("the authorization server's metadata is broken"))?;
+        for endpoint in [
+            Some(&found.authorization_endpoint),
+            Some(&found.token_endpoint),
+            found.registration_endpoint.as_ref(),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            let url = Url::parse(endpoint)
+                .map_err(|_| unusable("the authorization server's metadata is broken"))?;
             client.check_url(&url).map_err(|cause| unreachable("the authorization server", &cause))?;
         }
         return Ok(found);

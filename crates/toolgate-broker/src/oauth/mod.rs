@@ -7,9 +7,9 @@ mod register;
 mod token;
 
 pub(crate) use discover::{Server, discover};
-pub(crate) use register::register;
+pub(crate) use register::{Client, register};
 pub use register::{ClientRegistry, KnownClient};
-pub(crate) use token::{Grant, Tokens, redeem};
+pub(crate) use token::{Grant, TokenFault, Tokens, redeem};
 
 use std::time::Duration;
 

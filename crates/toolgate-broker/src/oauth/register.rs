@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 use toolgate_core::CallError;
-use toolgate_core::connection::ClientAuth;
+use toolgate_core::connection::{ClientAuth, client_description};
 use toolgate_egress::{EgressClient, Method};
 use zeroize::Zeroizing;
 
@@ -36,6 +36,18 @@ pub struct ClientRegistry {
     pub document: Option<String>,
 }
 
+impl ClientRegistry {
+    /// Whether an operator registered us there.
+    pub(crate) fn knows(&self, issuer: &str) -> bool {
+        self.known(issuer).is_some()
+    }
+
+    fn known(&self, issuer: &str) -> Option<&KnownClient> {
+        let bare = issuer.trim_end_matches('/');
+        self.known.iter().find(|known| known.issuer.trim_end_matches('/') == bare)
+    }
+}
+
 /// What we are at one server.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
@@ -58,19 +70,20 @@ pub(crate) async fn register(
     registry: &ClientRegistry,
     redirect_uri: &str,
 ) -> Result<Client, CallError> {
-    let same = |issuer: &str| issuer.trim_end_matches('/') == metadata.issuer.trim_end_matches('/');
-    if let Some(known) = registry.known.iter().find(|known| same(&known.issuer)) {
+    if let Some(known) = registry.known(&metadata.issuer) {
         let auth = auth_of(metadata, known.client_secret.is_some(), None);
         return Ok(Client { id: known.client_id.clone(), secret: known.client_secret.clone(), auth });
     }
-    if let Some(document) = registry.document.as_ref().filter(|_| metadata.client_id_metadata_document_supported) {
+    if let Some(document) =
+        registry.document.as_ref().filter(|_| metadata.client_id_metadata_document_supported)
+    {
         return Ok(Client { id: document.clone(), secret: None, auth: ClientAuth::None });
     }
     let Some(endpoint) = &metadata.registration_endpoint else {
         return Err(unusable("the authorization server lets nobody register")
             .hint("have the operator register this gate there and name it under `[[connections.clients]]`"));
     };
-    let answer = send(client.request(Method::POST, endpoint).json(&description(redirect_uri)))
+    let answer = send(client.request(Method::POST, endpoint).json(&client_description(redirect_uri)))
         .await
         .map_err(|cause| unreachable("the authorization server", &cause))?;
     let made = answer.status.is_success().then(|| serde_json::from_slice::<Registered>(&answer.bytes).ok());
@@ -85,18 +98,6 @@ pub(crate) async fn register(
     Ok(Client { id: made.client_id, secret, auth })
 }
 
-/// How we describe ourselves, to register or to be read.
-pub(crate) fn description(redirect_uri: &str) -> serde_json::Value {
-    serde_json::json!({
-        "client_name": "Toolgate",
-        "redirect_uris": [redirect_uri],
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
-        "token_endpoint_auth_method": "none",
-        "application_type": "web",
-    })
-}
-
 fn auth_of(metadata: &Metadata, has_secret: bool, agreed: Option<&str>) -> ClientAuth {
     if !has_secret || agreed == Some("none") {
         return ClientAuth::None;
@@ -107,7 +108,9 @@ fn auth_of(metadata: &Metadata, has_secret: bool, agreed: Option<&str>) -> Clien
     match agreed {
         Some("client_secret_post") => ClientAuth::Post,
         Some("client_secret_basic") => ClientAuth::Basic,
-        _ if taken.is_some_and(|methods| posts(methods) && !methods.iter().any(|m| m == "client_secret_basic")) => {
+        _ if taken
+            .is_some_and(|methods| posts(methods) && !methods.iter().any(|m| m == "client_secret_basic")) =>
+        {
             ClientAuth::Post
         }
         _ => ClientAuth::Basic,

@@ -91,7 +91,8 @@ pub(crate) async fn redeem(
         return Err(refusal(answer.status.as_u16(), &answer.bytes));
     }
     let tokens: Tokens = serde_json::from_slice(&answer.bytes).map_err(|_| TokenFault::Later(None))?;
-    let sendable = |text: &str| (1..=16_384).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+    let sendable =
+        |text: &str| (1..=16_384).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
     if !tokens.token_type.eq_ignore_ascii_case("bearer") || !sendable(&tokens.access_token) {
         return Err(TokenFault::Refused("it gives tokens of a kind this gate can't send"));
     }

@@ -73,6 +73,9 @@ pub(crate) struct ToolsetArgs {
     /// Only tools with such egress [may be repeated]
     #[arg(long, value_name = "EGRESS", value_parser = ["none", "read_only", "write"])]
     egress: Vec<String>,
+    /// How MCP clients find its tools.
+    #[arg(long, value_name = "MODE", value_parser = ["list", "search"])]
+    mode: Option<String>,
 }
 
 impl Facts for ToolsetView {
@@ -85,6 +88,7 @@ impl Facts for ToolsetView {
             ("less", self.exclude.join(", ")),
             ("effects", self.effects.join(", ")),
             ("egress", self.egress.join(", ")),
+            ("mode", self.mode.clone()),
             ("holds", holds(self)),
             ("revision", self.revision.to_string()),
             ("written", written(&self.updated_by, &self.updated_at)),
@@ -122,6 +126,7 @@ async fn set(args: ToolsetArgs, global: &Global) -> Result<ExitCode, Stop> {
     let mut body: PutToolsetRequest = args.set.body(global)?;
     body.title = args.title.unwrap_or(body.title);
     body.description = args.description.unwrap_or(body.description);
+    body.mode = args.mode.or(body.mode);
     for (list, given) in [
         (&mut body.tools, args.tools),
         (&mut body.exclude, args.exclude),

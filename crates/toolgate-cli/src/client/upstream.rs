@@ -23,7 +23,7 @@ const ADD_EXAMPLES: &str = "\
 None of its tools is on before it is reviewed: see `toolgate upstream review`.
 
 Examples:
-  toolgate upstream add github --url https://mcp.example.com/mcp --auth per_user
+  toolgate upstream add github --at https://mcp.example.com/mcp --auth per_user
   toolgate upstream add files -- mcp-server-filesystem /srv/shared
   toolgate upstream add notes --env LOG_LEVEL=warn --auth shared -- notion-mcp-server";
 
@@ -90,9 +90,9 @@ pub(crate) struct AddArgs {
     name: Slug,
     /// Where a streamable HTTP server is.
     #[arg(long, value_name = "URL", conflicts_with = "command", required_unless_present = "command")]
-    url: Option<String>,
+    at: Option<String>,
     /// A header for each request, name=value; no secrets [may be repeated]
-    #[arg(long = "header", value_name = "NAME=VALUE", value_parser = pair, requires = "url")]
+    #[arg(long = "header", value_name = "NAME=VALUE", value_parser = pair, requires = "at")]
     headers: Vec<(String, String)>,
     /// An environment variable of the process, name=value; no secrets [may be repeated]
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = pair, requires = "command")]
@@ -196,14 +196,14 @@ async fn told(name: &Slug, what: &str, global: &Global) -> Result<Answer, Stop> 
 
 async fn add(args: AddArgs, global: &Global) -> Result<ExitCode, Stop> {
     let mut command = args.command.into_iter();
-    let transport = match (args.url, command.next()) {
+    let transport = match (args.at, command.next()) {
         (Some(url), _) => TransportView::Http { url, headers: args.headers.into_iter().collect() },
         (None, Some(program)) => TransportView::Stdio {
             command: program,
             args: command.collect(),
             env: args.env.into_iter().collect(),
         },
-        (None, None) => return Err(Stop::usage("name a --url, or a command after --")),
+        (None, None) => return Err(Stop::usage("name an address with --at, or a command after --")),
     };
     let body = PutUpstreamRequest {
         title: args.title,

@@ -5,6 +5,7 @@ mod approve;
 mod fence;
 mod kill;
 mod load;
+mod notify;
 mod observe;
 mod restart;
 

@@ -6,6 +6,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use toolgate_testkit::CountingReceiver;
 
 use crate::gate::{Gate, Ran, finish, serve};
 
@@ -117,20 +119,19 @@ fn check_report(report: &Value) {
     let [clock, roi, refused, unknown] = &report["results"].as_array().unwrap()[..] else {
         panic!("{report}")
     };
-    check_ok(clock, "timezone", &json!("Europe/Berlin"));
-    check_ok(roi, "summary", &roi["structuredContent"]["summary"]);
-    assert!(roi["structuredContent"]["summary"]["npv"].is_number(), "{roi}");
+    check_ok(clock, "/timezone", &json!("Europe/Berlin"));
+    check_ok(roi, "/summary/npv", &json!(584.93));
     assert_eq!(refused["isError"], true, "{refused}");
     assert!(refused["content"][0]["text"].as_str().unwrap().contains("years"), "{refused}");
     assert_eq!(unknown["code"], -32602, "{unknown}");
 }
 
 /// A result that went well: structured, and the same as text.
-fn check_ok(result: &Value, field: &str, expected: &Value) {
+fn check_ok(result: &Value, place: &str, expected: &Value) {
     assert_ne!(result["isError"], true, "{result}");
-    assert_eq!(&result["structuredContent"][field], expected, "{result}");
+    assert_eq!(result["structuredContent"].pointer(place), Some(expected), "{result}");
     let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
-    assert_eq!(text, result["structuredContent"]);
+    assert_eq!(text.pointer(place), Some(expected), "{result}");
 }
 
 /// With all tools, with a narrowed key, and with a key that is none.
@@ -169,18 +170,43 @@ fn the_python_sdk_of_the_stateless_era_calls_tools() {
     check_over_http(MODERN_PYTHON);
 }
 
+/// Their person confirms in the client itself, and the call then runs, once.
+fn check_confirmation(client: Client) {
+    let runtime = Runtime::new().unwrap();
+    let receiver = runtime.block_on(CountingReceiver::start());
+    let gate = serve(&["--fixture-receiver", &receiver.url()], &[]);
+    let mut plan = plan(&gate, &gate.key);
+    plan["calls"] = json!([{ "name": "fixture__always_ask", "arguments": { "effect_id": "asked" } }]);
+    plan["fill"] = json!({ "decision": "approve", "reason": "it is mine" });
+    let report = client.walk(&plan);
+    let question = report["asked"][0]["message"].as_str().unwrap_or_default();
+    assert!(question.contains("fixture__always_ask"), "{report}");
+    assert_eq!(report["results"][0]["structuredContent"]["effect_id"], "asked", "{report}");
+    assert_eq!(receiver.counts()["asked"], 1);
+
+    plan["calls"][0]["arguments"]["effect_id"] = json!("refused");
+    plan["fill"] = json!({ "decision": "reject" });
+    let report = client.walk(&plan);
+    assert_eq!(report["results"][0]["isError"], true, "{report}");
+    assert!(!receiver.counts().contains_key("refused"));
+
+    // A client that can't ask gets the link instead of a decision.
+    plan["fill"] = Value::Null;
+    let report = client.walk(&plan);
+    assert_eq!(report["asked"], json!([]));
+    let told = report["results"][0]["content"][0]["text"].as_str().unwrap();
+    assert!(told.contains("/approvals/"), "{report}");
+    assert!(!receiver.counts().contains_key("refused"));
+}
+
 #[test]
-fn clients_of_both_eras_start_the_gate_as_a_process() {
-    let gate = serve(&[], &[]);
-    let plan = json!({
-        "command": env!("CARGO_BIN_EXE_toolgate"),
-        "args": ["mcp"],
-        "env": { "TOOLGATE_URL": gate.url, "TOOLGATE_KEY": gate.key },
-        "calls": calls(),
-    });
-    for client in [LEGACY_TYPESCRIPT, MODERN_TYPESCRIPT, MODERN_PYTHON] {
-        check_report(&client.walk(&plan));
-    }
+fn a_person_confirms_a_call_in_a_client_of_the_handshake_era() {
+    check_confirmation(LEGACY_TYPESCRIPT);
+}
+
+#[test]
+fn a_person_confirms_a_call_in_a_client_of_the_stateless_era() {
+    check_confirmation(MODERN_TYPESCRIPT);
 }
 
 #[test]
@@ -194,7 +220,7 @@ fn the_inspector_lists_and_calls_tools_in_both_eras() {
             let call = ["--method", "tools/call", "--tool-name", CLOCK, "--tool-args-json", arguments];
             inspect(&gate, &gate.key, era, &call)
         };
-        check_ok(&call(r#"{"timezone":"Europe/Berlin"}"#), "timezone", &json!("Europe/Berlin"));
+        check_ok(&call(r#"{"timezone":"Europe/Berlin"}"#), "/timezone", &json!("Europe/Berlin"));
         assert_eq!(call(r#"{"timezone":5}"#)["isError"], true);
         assert_eq!(names(&inspect(&gate, &narrow, era, &["--method", "tools/list"])), [CLOCK]);
     }

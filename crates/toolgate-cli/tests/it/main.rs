@@ -3,6 +3,7 @@
 
 mod approval;
 mod audit;
+mod clients;
 mod doctor;
 mod gate;
 mod governance;

@@ -1,5 +1,6 @@
 //! Ports: what the core needs from the outside, in its own words. Each trait's docs are its contract.
 
+pub mod broker;
 pub mod capability;
 pub mod connection;
 pub mod connection_store;

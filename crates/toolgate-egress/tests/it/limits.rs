@@ -7,16 +7,17 @@ use toolgate_egress::Method;
 
 use crate::server::{Server, client, ok};
 
+const SHORT: Duration = Duration::from_millis(300);
+const LONG: Duration = Duration::from_secs(60);
+
+/// What a request with little room ends with, and plenty of time.
 async fn code(server: &Server) -> &'static str {
-    client(&["127.0.0.1"])
-        .request(Method::GET, server.url("/"))
-        .max_bytes(1000)
-        .idle(Duration::from_millis(100))
-        .timeout(Duration::from_millis(400))
-        .send()
-        .await
-        .unwrap_err()
-        .code()
+    code_within(server, Duration::from_secs(30), Duration::from_secs(30)).await
+}
+
+async fn code_within(server: &Server, idle: Duration, total: Duration) -> &'static str {
+    let request = client(&["127.0.0.1"]).request(Method::GET, server.url("/")).max_bytes(1000);
+    request.idle(idle).timeout(total).send().await.unwrap_err().code()
 }
 
 #[tokio::test]
@@ -54,23 +55,23 @@ async fn silence_and_trickles_end() {
         drop(stream);
     })
     .await;
-    assert_eq!(code(&silent).await, "egress.timeout");
+    assert_eq!(code_within(&silent, LONG, SHORT).await, "egress.timeout");
 
     let stalls = Server::start(|mut stream| async move {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf").await;
         std::future::pending::<()>().await;
     })
     .await;
-    assert_eq!(code(&stalls).await, "egress.timeout");
+    assert_eq!(code_within(&stalls, SHORT, LONG).await, "egress.timeout");
 
     let trickles = Server::start(|mut stream| async move {
-        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n").await;
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n").await;
         while stream.write_all(b"x").await.is_ok() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     })
     .await;
-    assert_eq!(code(&trickles).await, "egress.timeout");
+    assert_eq!(code_within(&trickles, LONG, SHORT).await, "egress.timeout");
 }
 
 #[tokio::test]

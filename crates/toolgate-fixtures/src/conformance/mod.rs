@@ -191,6 +191,11 @@ impl Asked {
     fn declares(&self, capability: &str) -> bool {
         self.arguments["mcp"]["capabilities"].get(capability).is_some_and(Value::is_object)
     }
+
+    /// Whether the client said that it knows tasks.
+    fn knows_tasks(&self) -> bool {
+        self.arguments["mcp"]["capabilities"]["extensions"].get(toolgate_mcp::TASKS).is_some()
+    }
 }
 
 /// What the client answered to a question, out of what the protocol tells.
@@ -250,7 +255,8 @@ mod tests {
         for (contract, capabilities, executor) in tools {
             let id = contract.id.clone();
             assert!(id.as_str().len() <= 64, "{id}");
-            toolgate_schema::register(contract, capabilities, executor).unwrap_or_else(|bad| panic!("{id}: {bad}"));
+            toolgate_schema::register(contract, capabilities, executor)
+                .unwrap_or_else(|bad| panic!("{id}: {bad}"));
         }
     }
 }

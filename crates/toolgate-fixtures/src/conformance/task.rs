@@ -37,7 +37,7 @@ pub(super) fn fixtures() -> Vec<Fixture> {
             "confirm_delete",
             "Asks on the way.",
             file,
-            task("required"),
+            task("supported"),
             Body::Runs(confirm_delete),
         ),
         with_protocol(
@@ -86,8 +86,17 @@ fn confirm_delete(asked: Asked) -> Running {
     Box::pin(async move {
         let message = format!("Delete {}?", asked.text("filename"));
         let question = form(&message, json!({ "confirm": { "type": "boolean" } }), &["confirm"]);
-        let answers = ask(&asked, json!({ "confirm": question })).await?;
-        let confirmed = answers["confirm"]["content"]["confirm"] == true;
+        let requests = json!({ "confirm": question });
+        let confirmed = if asked.knows_tasks() {
+            ask(&asked, requests).await?["confirm"]["content"]["confirm"] == true
+        } else if let Some(answer) = asked.answer("confirm") {
+            filled(answer, "confirm") == Some(&Value::Bool(true))
+        } else if asked.declares("elicitation") {
+            return Ok(asks(requests));
+        } else {
+            // Nobody can be asked.
+            false
+        };
         Ok(says(if confirmed { "Deleted" } else { "Kept" }))
     })
 }

@@ -23,10 +23,7 @@ pub(crate) fn unauthenticated(state: &ServerState, headers: &HeaderMap, path: &s
     let metadata = metadata_url(state, headers, path);
     let refused = ApiError::door(DoorCode::Unauthenticated, message)
         .hint(format!("sign in as {metadata} says, or send a key as `Authorization: Bearer <key>`"));
-    challenged(
-        refused,
-        &format!("Bearer {error}resource_metadata=\"{metadata}\", scope=\"{USUAL_SCOPE}\""),
-    )
+    challenged(refused, &format!("Bearer {error}resource_metadata=\"{metadata}\", scope=\"{USUAL_SCOPE}\""))
 }
 
 /// The answer to a token that allows too little: 403, with the scope that would do.

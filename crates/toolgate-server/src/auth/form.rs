@@ -20,7 +20,7 @@ use crate::extract::read;
 
 /// A form as browsers send it, from one of our own pages.
 #[derive(Debug)]
-pub(super) struct Form<T>(T);
+pub(super) struct Form<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequest<ServerState> for Form<T> {
     type Rejection = Response;

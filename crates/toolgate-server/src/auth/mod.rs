@@ -3,11 +3,13 @@
 
 #[allow(dead_code, reason = "called by doors that are still being built")]
 pub(crate) mod challenge;
+mod connect;
 mod cookie;
 mod csrf;
 mod embed;
 mod form;
 mod invite;
+mod oauth;
 mod oidc;
 mod page;
 mod peer;
@@ -50,6 +52,10 @@ pub(crate) fn routes() -> Router<ServerState> {
         .route("/auth/style.css", get(page::style))
         .route("/auth/oidc/{name}/start", get(oidc::start))
         .route("/auth/oidc/{name}/callback", get(oidc::callback))
+        .route("/connections/callback", get(connect::callback))
+        .route("/connections/{service}/connect", get(connect::ask).post(connect::begin))
+        .route("/oauth/client-metadata.json", get(connect::client_metadata))
+        .merge(oauth::routes())
 }
 
 /// Where this server is, as browsers see it: what the operator says, or the host the request names, which the door has
@@ -68,7 +74,8 @@ pub(crate) fn base_url(settings: &ServerSettings, headers: &HeaderMap) -> String
 pub(crate) fn safe_path(asked: Option<&str>) -> &str {
     asked
         .filter(|path| {
-            path.len() <= 1024
+            // Long enough for whatever an application asks for.
+            path.len() <= 4096
                 && path.starts_with('/')
                 && !path.starts_with("//")
                 // Browsers read `\` as `/` and skip over line breaks and tabs.
@@ -106,7 +113,7 @@ mod tests {
         ] {
             assert_eq!(safe_path(Some(bad)), "/", "{bad}");
         }
-        assert_eq!(safe_path(Some(&format!("/{}", "x".repeat(2000)))), "/");
+        assert_eq!(safe_path(Some(&format!("/{}", "x".repeat(5000)))), "/");
         assert_eq!(safe_path(None), "/");
     }
 }

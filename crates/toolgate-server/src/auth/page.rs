@@ -6,17 +6,27 @@ use axum::response::{Html, IntoResponse, Response};
 use crate::error::ApiError;
 
 /// Nothing but our own style, forms only to us, in nobody's frame.
-const POLICY: &str =
-    "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'self'; font-src 'self'; form-action 'self'; \
+     frame-ancestors 'none'; base-uri 'none'";
 
 pub(super) async fn style() -> impl IntoResponse {
     let headers =
         [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")];
-    (headers, include_str!("style.css"))
+    (headers, format!("{}{}", font_face(), include_str!("style.css")))
+}
+
+/// The web UI's own letters, where it is built in.
+fn font_face() -> String {
+    toolgate_ui::asset("inter-latin-wght-normal").map_or_else(String::new, |path| {
+        format!(
+            "@font-face {{ font-family: \"Inter Variable\"; font-weight: 100 900; font-display: swap; \
+             src: url(/{path}) format(\"woff2\"); }}\n"
+        )
+    })
 }
 
 /// The same with pictures that are part of the page itself.
-pub(super) const POLICY_WITH_PICTURES: &str = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; \
+pub(super) const POLICY_WITH_PICTURES: &str = "default-src 'none'; style-src 'self'; font-src 'self'; img-src data:; form-action 'self'; \
      frame-ancestors 'none'; base-uri 'none'";
 
 /// A whole page around its main part, which is HTML already.
@@ -25,7 +35,7 @@ pub(super) fn page(status: StatusCode, title: &str, main: &str) -> Response {
 }
 
 /// The same under another policy.
-pub(super) fn page_with(status: StatusCode, title: &str, main: &str, policy: &'static str) -> Response {
+pub(super) fn page_with(status: StatusCode, title: &str, main: &str, policy: &str) -> Response {
     let title = escape(title);
     let text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

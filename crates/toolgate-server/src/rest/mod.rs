@@ -4,6 +4,7 @@ mod approval;
 mod approval_rule;
 mod assignment;
 mod audit;
+mod connection;
 mod document;
 mod input_request;
 mod invocation;
@@ -11,6 +12,7 @@ mod key;
 mod kill;
 mod limit;
 mod notification;
+mod oauth;
 pub(crate) mod policy;
 mod principal;
 mod profile;
@@ -38,6 +40,7 @@ use utoipa_axum::routes;
 
 use crate::ServerState;
 
+pub(crate) use connection::callback as connection_callback;
 pub(crate) use tool::{bad, query};
 
 pub(crate) const DOCUMENT_PATH: &str = "/api/v1/openapi.json";
@@ -106,6 +109,10 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(key::list_keys, key::create_key))
         .routes(routes!(key::read_key, key::revoke_key))
         .routes(routes!(key::rotate_key))
+        .routes(routes!(oauth::list_oauth_clients, oauth::create_oauth_client))
+        .routes(routes!(oauth::read_oauth_client, oauth::remove_oauth_client))
+        .routes(routes!(oauth::list_oauth_grants))
+        .routes(routes!(oauth::revoke_oauth_grant))
         .routes(routes!(role::list_roles))
         .routes(routes!(role::read_role, role::put_role, role::delete_role))
         .routes(routes!(toolset::list_toolsets))
@@ -129,6 +136,9 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         ))
         .routes(routes!(limit::list_limits))
         .routes(routes!(limit::read_limit, limit::put_limit, limit::delete_limit))
+        .routes(routes!(connection::list_connections))
+        .routes(routes!(connection::put_connection, connection::delete_connection))
+        .routes(routes!(connection::connect_service))
         .routes(routes!(kill::list_kills, kill::throw_kill, kill::lift_kill))
         .routes(routes!(registry::list_registry))
         .routes(routes!(registry::read_registry, registry::put_tool_setting, registry::delete_tool_setting))

@@ -153,6 +153,24 @@ impl TestGate {
         policy: &str,
         providers: Vec<toolgate_app::ConnectedProvider>,
     ) -> Self {
+        Self::with_all(settings, policy, providers, toolgate_app::Outbox::default()).await
+    }
+
+    pub(crate) async fn with_all(
+        settings: ServerSettings,
+        policy: &str,
+        providers: Vec<toolgate_app::ConnectedProvider>,
+        outbox: toolgate_app::Outbox,
+    ) -> Self {
+        Self::with_app(settings, policy, |app| app.with_providers(providers).with_outbox(outbox)).await
+    }
+
+    /// The same with whatever else is decided about the product.
+    pub(crate) async fn with_app(
+        settings: ServerSettings,
+        policy: &str,
+        decide: impl FnOnce(App) -> App,
+    ) -> Self {
         let folder = TempDir::new().unwrap();
         let store: Arc<dyn Store> = match crate::ENGINE {
             Engine::Sqlite => Arc::new(SqliteStore::open(folder.path()).unwrap()),
@@ -209,7 +227,7 @@ impl TestGate {
             clock,
             settings: Settings::default(),
         });
-        let app = App::new(runner.clone(), Arc::clone(&snapshots)).with_providers(providers);
+        let app = decide(App::new(runner.clone(), Arc::clone(&snapshots)));
         tokio::spawn(Background::default().run(app.clone()));
         let stop = CancellationToken::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -11,8 +11,18 @@ const transport = plan.command
     });
 const client = new Client(
   { name: "modern", version: "1" },
-  { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+  {
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+    capabilities: plan.fill ? { elicitation: { form: {} } } : {},
+  },
 );
+const asked = [];
+if (plan.fill) {
+  client.setRequestHandler("elicitation/create", ({ params }) => {
+    asked.push(params);
+    return { action: "accept", content: plan.fill };
+  });
+}
 await client.connect(transport);
 const { tools } = await client.listTools();
 const results = [];
@@ -20,4 +30,4 @@ for (const call of plan.calls) {
   results.push(await client.callTool(call).catch((error) => ({ thrown: error.message, code: error.code })));
 }
 await client.close();
-console.log(JSON.stringify({ server: client.getServerVersion()?.name, tools, results }));
+console.log(JSON.stringify({ server: client.getServerVersion()?.name, tools, asked, results }));

@@ -28,7 +28,7 @@ async fn gate() -> TestGate {
 }
 
 /// A user with the password all tests use, by invitation.
-async fn add_user(gate: &TestGate, login: &str, roles: &[&str]) {
+pub(crate) async fn add_user(gate: &TestGate, login: &str, roles: &[&str]) {
     let principal = format!("user:{login}");
     gate.caller(NewCaller { tenant: "default", principal: &principal, roles, ..NewCaller::default() }).await;
     let token = invite(gate, login).await;

@@ -1,0 +1,212 @@
+//! One request under way: answered at once as JSON, or as a stream as soon as there is something to say before the
+//! answer.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::stream;
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use toolgate_core::Actor;
+use toolgate_mcp::{Client, Exchange, Headers, Outbox, Request, RpcError, Selection, result_message};
+
+use super::accept::Accepts;
+use super::caller::Bearer;
+use super::places::Place;
+use super::refuse;
+use crate::ServerState;
+use crate::auth::base_url;
+use crate::door::Outside;
+
+/// How often a silent stream says that it is there.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// What is sent before the answer, and the answer.
+type Work = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send>>;
+
+/// Headers, as the protocol asks for them.
+pub(super) struct HttpHeaders(pub(super) HeaderMap);
+
+impl Headers for HttpHeaders {
+    fn get(&self, name: &str) -> Option<&[u8]> {
+        self.0.get(name).map(HeaderValue::as_bytes)
+    }
+}
+
+/// One request under way.
+pub(super) struct Job {
+    pub(super) state: ServerState,
+    pub(super) parts: Parts,
+    pub(super) actor: Actor,
+    pub(super) client: Client,
+    pub(super) session: Option<String>,
+    pub(super) selection: Selection,
+}
+
+impl Job {
+    /// Answers the request.
+    pub(super) async fn answer(self, request: Request, accepts: Accepts) -> Response {
+        let id = request.id.clone();
+        let modern = self.client.is_modern();
+        let listens = modern && request.method == "subscriptions/listen";
+        let place = if listens { self.state.mcp.places.take(&self.actor) } else { None };
+        if listens && place.is_none() {
+            return refuse::door(
+                StatusCode::TOO_MANY_REQUESTS,
+                "rate_limited",
+                "you have too many open streams",
+                "close one, then try again",
+            );
+        }
+        if listens && !accepts.stream {
+            return refuse::door(
+                StatusCode::NOT_ACCEPTABLE,
+                "bad_request",
+                "this answer is a stream",
+                "send `Accept: application/json, text/event-stream`",
+            );
+        }
+        // A stream ends with the server; a call that is under way is given its time.
+        let gone = if listens { self.state.closing.child_token() } else { CancellationToken::new() };
+        let (out, messages) = match accepts.stream {
+            true => {
+                let (out, messages) = Outbox::new();
+                (out, Some(messages))
+            }
+            false => (Outbox::closed(), None),
+        };
+        let outside = Arc::new(AtomicU64::new(0));
+        // In the modern era whoever closes the stream wants the answer no more; before, that meant nothing.
+        let guard = modern.then(|| gone.clone().drop_guard());
+        let mut work = self.work(request, out, gone, Arc::clone(&outside));
+        let Some(mut messages) = messages else {
+            let done = work.await;
+            guard.map(DropGuard::disarm);
+            return plain(done, &id, &outside);
+        };
+        let first = tokio::select! {
+            biased;
+            done = &mut work => {
+                guard.map(DropGuard::disarm);
+                if messages.is_empty() && accepts.json {
+                    return plain(done, &id, &outside);
+                }
+                let done = message(done, &id);
+                return sse(Flow { messages, work: None, last: Some(done), first: None, id, guard: None, place });
+            }
+            Some(first) = messages.recv() => first,
+        };
+        sse(Flow { messages, work: Some(work), last: None, first: Some(first), id, guard, place })
+    }
+
+    fn work(self, request: Request, out: Outbox, gone: CancellationToken, outside: Arc<AtomicU64>) -> Work {
+        Box::pin(async move {
+            let base = base_url(&self.state.settings, &self.parts.headers);
+            let headers = HttpHeaders(self.parts.headers.clone());
+            let id = request.id.clone();
+            let exchange = Exchange {
+                actor: &self.actor,
+                client: &self.client,
+                session: self.session.as_deref(),
+                selection: &self.selection,
+                id: &id,
+                base: &base,
+                headers: Some(&headers),
+                out: &out,
+                gone: &gone,
+                outside: &outside,
+            };
+            let gate = &self.state.mcp.gate;
+            if self.client.is_modern() && request.method == "subscriptions/listen" {
+                let bearer = Bearer { state: self.state.clone(), parts: self.parts };
+                return gate.listen(&exchange, &request.params, &bearer).await;
+            }
+            gate.answer(&exchange, request).await
+        })
+    }
+}
+
+fn message(done: Result<String, RpcError>, id: &toolgate_mcp::Id) -> String {
+    match done {
+        Ok(result) => result_message(id, &result),
+        Err(error) => error.to_message(Some(id)),
+    }
+}
+
+fn plain(done: Result<String, RpcError>, id: &toolgate_mcp::Id, outside: &AtomicU64) -> Response {
+    let mut response = match done {
+        Ok(result) => {
+            ([(header::CONTENT_TYPE, "application/json")], result_message(id, &result)).into_response()
+        }
+        Err(error) => refuse::rpc(&error, Some(id)),
+    };
+    let outside = Duration::from_micros(outside.load(Ordering::Relaxed));
+    response.extensions_mut().insert(Outside(outside));
+    response
+}
+
+/// A stream of messages that ends with an answer, or when nobody may listen any more.
+pub(super) struct Flow {
+    pub(super) messages: mpsc::UnboundedReceiver<String>,
+    pub(super) work: Option<Work>,
+    pub(super) last: Option<String>,
+    pub(super) first: Option<String>,
+    pub(super) id: toolgate_mcp::Id,
+    pub(super) guard: Option<DropGuard>,
+    pub(super) place: Option<Place>,
+}
+
+impl Flow {
+    async fn next(&mut self) -> Option<String> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        if let Some(work) = &mut self.work {
+            let done = tokio::select! {
+                biased;
+                Some(message) = self.messages.recv() => return Some(message),
+                done = work => done,
+            };
+            self.work = None;
+            self.guard.take().map(DropGuard::disarm);
+            self.last = Some(message(done, &self.id));
+        }
+        // What was said just before the answer comes before it.
+        if let Ok(message) = self.messages.try_recv() {
+            return Some(message);
+        }
+        let last = self.last.take();
+        self.place.take_if(|_| last.is_none());
+        last
+    }
+}
+
+/// A stream as a response.
+pub(super) fn sse(flow: Flow) -> Response {
+    let events = stream::unfold(flow, |mut flow| async move {
+        let message = flow.next().await?;
+        Some((Ok::<_, Infallible>(event(&message)), flow))
+    });
+    sse_of(events)
+}
+
+pub(super) fn event(message: &str) -> Event {
+    // Outside of texts JSON has no use for it, and the stream's own form can't carry it.
+    let data = if message.contains('\r') { message.replace('\r', " ") } else { message.to_owned() };
+    Event::default().event("message").data(data)
+}
+
+pub(super) fn sse_of(
+    events: impl futures::Stream<Item = Result<Event, Infallible>> + Send + 'static,
+) -> Response {
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}

@@ -1,0 +1,175 @@
+//! POST: one message in, its answer out.
+
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use toolgate_core::Actor;
+use toolgate_mcp::{
+    Client, Id, MODERN, Message, Notification, RpcError, Selection, is_modern, legacy_version, modern_client,
+    result_message, unsupported,
+};
+
+use super::accept::Accepts;
+use super::job::{HttpHeaders, Job};
+use super::session::{self, Named};
+use super::{caller, refuse};
+use crate::ServerState;
+use crate::extract::{is_json, read};
+
+const VERSION: &str = "mcp-protocol-version";
+/// What a client speaks that has a session and no word on its version.
+const ASSUMED: &str = "2025-03-26";
+
+/// Takes one message.
+pub(super) async fn post(State(state): State<ServerState>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let actor = match caller::of(&state, &parts).await {
+        Ok(actor) => actor,
+        Err(refused) => return refused,
+    };
+    if !is_json(parts.headers.get(header::CONTENT_TYPE)) {
+        return refuse::door(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            "the body must be JSON",
+            "send `Content-Type: application/json`",
+        );
+    }
+    let accepts = Accepts::of(&parts.headers);
+    if !accepts.json && !accepts.stream {
+        return refuse::door(
+            StatusCode::NOT_ACCEPTABLE,
+            "bad_request",
+            "answers are JSON or a stream of events",
+            "send `Accept: application/json, text/event-stream`",
+        );
+    }
+    let bytes = match read(Request::from_parts(parts.clone(), body), &state).await {
+        Ok(bytes) => bytes,
+        Err(refused) => return refuse::api(refused),
+    };
+    let message = match Message::parse(&bytes) {
+        Ok(message) => message,
+        Err(malformed) => return refuse::rpc(&malformed.error, malformed.id.as_ref()),
+    };
+    let id = match &message {
+        Message::Request(request) => Some(request.id.clone()),
+        Message::Notification(_) | Message::Response(_) => None,
+    };
+    let selection = match selection(&state, &parts, &actor).await {
+        Ok(Some(selection)) => selection,
+        Ok(None) => return refuse::no_endpoint(id.as_ref()),
+        Err(cause) => return refuse::api(cause.into()),
+    };
+    let headers = HttpHeaders(parts.headers.clone());
+    match message {
+        Message::Request(request) if is_modern(&request, Some(&headers)) => {
+            let client = match modern_client(&request, Some(&headers)) {
+                Ok(client) => client,
+                Err(error) => return refuse::rpc(&error, Some(&request.id)),
+            };
+            Job { state, parts, actor, client, session: None, selection }.answer(request, accepts).await
+        }
+        Message::Request(request) if request.method == "initialize" => initialize(&state, &actor, &request),
+        Message::Request(request) => {
+            let (client, session) = match legacy(&state, &parts.headers, &actor, Some(&request.id)).await {
+                Ok(known) => known,
+                Err(refused) => return refused,
+            };
+            Job { state, parts, actor, client, session, selection }.answer(request, accepts).await
+        }
+        Message::Notification(notification) => {
+            if let Named::Unknown = session::named(&state, &parts.headers, &actor).await {
+                return refuse::no_session(None);
+            }
+            notice(&state, &parts.headers, &actor, &notification).await;
+            StatusCode::ACCEPTED.into_response()
+        }
+        Message::Response(response) => {
+            if let Named::Unknown = session::named(&state, &parts.headers, &actor).await {
+                return refuse::no_session(None);
+            }
+            state.mcp.gate.take_response(&actor, response).await;
+            StatusCode::ACCEPTED.into_response()
+        }
+    }
+}
+
+/// The tools that the address names; none where there is no such endpoint for this caller.
+pub(super) async fn selection(
+    state: &ServerState,
+    parts: &Parts,
+    actor: &Actor,
+) -> Result<Option<Selection>, toolgate_app::AppError> {
+    if state.settings.fixtures.is_some() {
+        return Ok(Some(Selection::Fixtures));
+    }
+    match parts.uri.path().strip_prefix("/mcp/") {
+        None => Ok(Some(Selection::Everything)),
+        Some(name) => state.mcp.plane.endpoint(actor, name).await,
+    }
+}
+
+fn initialize(state: &ServerState, actor: &Actor, request: &toolgate_mcp::Request) -> Response {
+    let gate = &state.mcp.gate;
+    let opening = match gate.initialize(actor, request) {
+        Ok(opening) => opening,
+        Err(error) => return refuse::rpc(&error, Some(&request.id)),
+    };
+    let id = opening.session.id(gate.sealer()).ok().and_then(|id| HeaderValue::from_str(&id).ok());
+    let Some(id) = id else {
+        let hint = "whoever runs this server finds the cause in its log";
+        let error = RpcError::coded(RpcError::INTERNAL, "internal", "no session could be begun", hint);
+        return refuse::rpc(&error.with_status(500), Some(&request.id));
+    };
+    let body = result_message(&request.id, &opening.result);
+    let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
+    response.headers_mut().insert(session::HEADER, id);
+    response
+}
+
+/// The client of a request of the handshake era, and its session. One without a session is served as one of whom
+/// nothing is known.
+async fn legacy(
+    state: &ServerState,
+    headers: &HeaderMap,
+    actor: &Actor,
+    id: Option<&Id>,
+) -> Result<(Client, Option<String>), Response> {
+    let said = headers.get(VERSION).map(|value| value.to_str().unwrap_or_default());
+    let version = match said {
+        None => ASSUMED,
+        // A notification or response of the modern era has no `_meta` to know it by.
+        Some(MODERN) => ASSUMED,
+        Some(text) => match legacy_version(text) {
+            Some(version) => version,
+            None => return Err(refuse::rpc(&unsupported(text), id)),
+        },
+    };
+    match session::named(state, headers, actor).await {
+        Named::Unknown => Err(refuse::no_session(id)),
+        Named::Nothing => Ok((Client::unknown(version), None)),
+        Named::Open { id, session } => Ok((session.client(), Some(id))),
+    }
+}
+
+/// What a client lets us know.
+async fn notice(state: &ServerState, headers: &HeaderMap, actor: &Actor, notification: &Notification) {
+    if notification.method != "notifications/cancelled" {
+        return;
+    }
+    let Some(session) = headers.get(session::HEADER).and_then(|value| value.to_str().ok()) else { return };
+    let id = match notification.params.get("requestId") {
+        Some(Value::String(text)) => Id::Text(text.clone()),
+        Some(Value::Number(number)) => match number.as_i64() {
+            Some(number) => Id::Number(number),
+            None => return,
+        },
+        _ => return,
+    };
+    if let Some(call) = state.mcp.gate.open_call(session, &id) {
+        state.mcp.gate.cancel(actor, call).await;
+    }
+}

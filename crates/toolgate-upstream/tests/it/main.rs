@@ -1,0 +1,8 @@
+//! The connector and servers it did not choose: ones that lie, flood, hang and die, and ones that people really run.
+
+mod hostile;
+mod http;
+mod keys;
+mod peers;
+mod plane;
+mod process;

@@ -1,0 +1,34 @@
+import type { ComponentProps, ReactNode } from "react";
+
+import { cn } from "@/lib/cn";
+
+/** A surface with an edge. */
+export function Card({ className, ...props }: ComponentProps<"div">) {
+  return <div className={cn("rounded-xl border border-line bg-surface shadow-card", className)} {...props} />;
+}
+
+/** A card with a title, and perhaps something beside it. */
+export function TitledCard({
+  title,
+  aside,
+  children,
+  className,
+  flush,
+}: {
+  title: ReactNode;
+  aside?: ReactNode;
+  children: ReactNode;
+  className?: string;
+  /** The content reaches the edges, as tables do. */
+  flush?: boolean;
+}) {
+  return (
+    <Card className={cn("min-w-0", className)}>
+      <div className="flex min-h-[52px] flex-wrap items-center justify-between gap-3 px-5 py-2.5">
+        <h3 className="text-sm font-semibold">{title}</h3>
+        {aside}
+      </div>
+      <div className={flush ? "" : "px-5 pb-5"}>{children}</div>
+    </Card>
+  );
+}

@@ -1,0 +1,77 @@
+import { CloudOff, type LucideIcon, RotateCcw } from "lucide-react";
+import type { ReactNode } from "react";
+
+import { asProblem } from "@/api/error";
+import { cn } from "@/lib/cn";
+
+import { Button } from "./button";
+
+function Framed({ icon: Icon, title, children, className, alert }: {
+  icon: LucideIcon;
+  title: string;
+  children: ReactNode;
+  className?: string;
+  alert?: boolean;
+}) {
+  return (
+    <div role={alert ? "alert" : undefined} className={cn("flex flex-col items-center px-6 py-14 text-center", className)}>
+      <span className="mb-4 flex size-11 items-center justify-center rounded-xl border border-line bg-sunken text-ink-3">
+        <Icon aria-hidden className="size-5" />
+      </span>
+      <h2 className="text-lg font-semibold">{title}</h2>
+      <div className="mt-1 max-w-[48ch] space-y-4 text-sm text-ink-3">{children}</div>
+    </div>
+  );
+}
+
+/** Nothing here yet: what goes here, and the next step. */
+export function EmptyState({ icon, title, children, action, className }: {
+  icon: LucideIcon;
+  title: string;
+  children: ReactNode;
+  action?: ReactNode;
+  className?: string;
+}) {
+  return (
+    <Framed icon={icon} title={title} className={className}>
+      <p>{children}</p>
+      {action}
+    </Framed>
+  );
+}
+
+/** What failed, in the server's own words, and a way to try again. */
+export function ErrorState({ error, what, onRetry, className }: {
+  error: unknown;
+  /** What could not be done: `The tools could not be loaded`. */
+  what: string;
+  onRetry?: () => void;
+  className?: string;
+}) {
+  const problem = asProblem(error);
+  return (
+    <Framed icon={CloudOff} title={what} className={className} alert>
+      <p>
+        {problem.sentence} {problem.hint}
+      </p>
+      {problem.code ? <code className="block font-mono text-xs">{problem.code}</code> : null}
+      {onRetry ? (
+        <Button onClick={onRetry}>
+          <RotateCcw aria-hidden />
+          Try again
+        </Button>
+      ) : null}
+    </Framed>
+  );
+}
+
+/** What went wrong, in one line above a form or a list. */
+export function ErrorNote({ error, className }: { error: unknown; className?: string }) {
+  const problem = asProblem(error);
+  return (
+    <div role="alert" className={cn("rounded-lg bg-danger-soft px-3 py-2 text-sm text-danger-ink", className)}>
+      {problem.sentence} {problem.hint}
+      {problem.code ? <code className="ml-2 font-mono text-xs">{problem.code}</code> : null}
+    </div>
+  );
+}

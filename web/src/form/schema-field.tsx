@@ -1,0 +1,94 @@
+import { getDefaultRegistry } from "@rjsf/core";
+import { type FieldProps, getSchemaType, type RJSFSchema, type UiSchema } from "@rjsf/utils";
+import { Plus } from "lucide-react";
+import { useContext, useState } from "react";
+
+import { Button } from "@/components/ui/button";
+
+import { orderOf } from "./prepare";
+import { RemoveContext, RowContext } from "./row";
+
+const Original = getDefaultRegistry().fields.SchemaField!;
+
+type Wanted = RJSFSchema & { "x-widget"?: string };
+
+const MOST_SEGMENTS = 4;
+const LONG_TEXT = 200;
+
+/** How many letters still fit beside each other. */
+const fits = (titles: unknown[]): boolean => titles.map(String).join("").length <= 36;
+
+/**
+ * Chooses a control by what the schema says, also inside references, choices, conditions and lists. A group of fields
+ * that may be left out is only there once someone adds it.
+ */
+export function SchemaField(props: FieldProps) {
+  const { schema, formData, registry, uiSchema, required, fieldPathId, onChange } = props;
+  const [added, setAdded] = useState(false);
+  const row = useContext(RowContext);
+  const resolved = registry.schemaUtils.retrieveSchema(schema, formData) as Wanted;
+  const field = <Original {...props} uiSchema={{ ...chosen(resolved, schema as Wanted, registry), ...uiSchema }} />;
+  const isGroup = getSchemaType(resolved) === "object" && !resolved.oneOf && !resolved.anyOf;
+  if (required || fieldPathId.path.length === 0 || !isGroup || typeof fieldPathId.path.at(-1) === "number" || row?.inline) {
+    return field;
+  }
+  const title = resolved.title ?? props.name;
+  if (!added && isEmpty(formData)) {
+    return (
+      <div className="flex items-start justify-between gap-4 rounded-xl border border-dashed border-line-strong p-3">
+        <div className="min-w-0">
+          <p className="text-sm font-medium">
+            {title} <span className="ml-1 font-normal text-ink-3">optional</span>
+          </p>
+          {resolved.description ? <p className="text-xs text-ink-3">{resolved.description}</p> : null}
+        </div>
+        <Button size="sm" disabled={props.disabled || props.readonly} onClick={() => setAdded(true)} aria-label={`Add ${title}`}>
+          <Plus aria-hidden />
+          Add
+        </Button>
+      </div>
+    );
+  }
+  const remove = () => {
+    setAdded(false);
+    onChange(undefined, fieldPathId.path);
+  };
+  return <RemoveContext value={remove}>{field}</RemoveContext>;
+}
+
+const isEmpty = (data: unknown): boolean =>
+  data === undefined || data === null || (typeof data === "object" && Object.values(data).every((value) => value === undefined));
+
+function chosen(schema: Wanted, raw: Wanted, registry: FieldProps["registry"]): UiSchema {
+  const order = orderOf(raw.properties ? raw : schema);
+  const ui: UiSchema = order ? { "ui:order": order } : {};
+  const named = schema["x-widget"];
+  if (named) return { ...ui, "ui:widget": named };
+  const type = getSchemaType(schema);
+  const options = (schema.oneOf ?? schema.anyOf) as RJSFSchema[] | undefined;
+  const isList = registry.schemaUtils.isSelect(schema);
+  if (options && !isList) {
+    const titles = options.map((option) => option.title ?? "");
+    const few = options.length <= MOST_SEGMENTS && fits(titles);
+    const key = schema.oneOf ? "oneOf" : "anyOf";
+    // The control is for the choice alone: what is chosen picks its own.
+    return { ...ui, "ui:widget": few ? "radio" : "select", [key]: options.map(() => ({})) };
+  }
+  if (isList && type !== "array") {
+    const values = (schema.enum ?? options?.map((option) => option.title ?? option.const) ?? []) as unknown[];
+    return { ...ui, "ui:widget": values.length <= MOST_SEGMENTS && fits(values) ? "radio" : "select" };
+  }
+  if (type === "boolean") return { ...ui, "ui:widget": "checkbox" };
+  if (type === "array" && schema.uniqueItems && registry.schemaUtils.isMultiSelect(schema)) {
+    return { ...ui, "ui:widget": "checkboxes" };
+  }
+  if (type === "string") {
+    const long = schema.format === "textarea" || schema.format === "markdown" || (schema.maxLength ?? 0) > LONG_TEXT;
+    if (long && !schema.enum) return { ...ui, "ui:widget": "textarea" };
+    // Pickers of the browser for what it knows; a plain line for the rest.
+    if (schema.format && !["date", "date-time", "email", "uri", "time", "color", "password"].includes(schema.format)) {
+      return { ...ui, "ui:widget": "text" };
+    }
+  }
+  return ui;
+}

@@ -1,0 +1,16 @@
+import { createRouter } from "@tanstack/react-router";
+
+import { runRoutes } from "@/runs/routes";
+import { rootRoute, shellRoute } from "@/shell/routes";
+import { toolRoutes } from "@/tools/routes";
+
+// A new page: its folder's routes go here, its entry into shell/pages.ts.
+const tree = rootRoute.addChildren([shellRoute.addChildren([...toolRoutes, ...runRoutes])]);
+
+export const router = createRouter({ routeTree: tree, defaultPreload: "intent", scrollRestoration: true });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,3 @@
+export function RunDrawer() {
+  return null;
+}

@@ -1,0 +1,75 @@
+import { useNavigate } from "@tanstack/react-router";
+import { FlaskConical, ShieldCheck } from "lucide-react";
+
+import { Button } from "@/components/ui/button";
+import { type Change, DiffRows } from "@/components/ui/diff-rows";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { principalName } from "@/lib/format";
+import { pages } from "@/shell/pages";
+
+import type { Run } from "./queries";
+
+type Preview = { summary?: string; changes?: Change[]; count?: number; reversible?: boolean };
+
+/** What a run would change, from its dry run. */
+export function PreviewOf({ run }: { run: Run }) {
+  const preview = run.review?.preview as Preview | null | undefined;
+  if (!preview) return run.review?.preview_failed ? <p className="text-xs text-ink-3">No preview: {run.review.preview_failed}.</p> : null;
+  return (
+    <section>
+      <div className="mb-2 flex items-center justify-between gap-3">
+        <h3 className="flex items-center gap-2 text-sm font-semibold">
+          <FlaskConical aria-hidden className="size-4 text-ink-3" />
+          What would change
+        </h3>
+        <span className="text-xs text-ink-3">From the dry run, nothing has changed yet</span>
+      </div>
+      {preview.summary ? <p className="mb-3 text-sm text-ink-2">{preview.summary}</p> : null}
+      {preview.changes?.length ? <DiffRows changes={preview.changes} label="What would change" /> : null}
+    </section>
+  );
+}
+
+/** What a run waits for, and the way to whoever can help. */
+export function WaitingFor({ run }: { run: Run }) {
+  const navigate = useNavigate();
+  const review = run.review;
+  const waiting = run.events?.findLast((event) => event.type === "tool.waiting")?.data as
+    | { for?: unknown; reason?: unknown }
+    | undefined;
+  // The approvals page is where people decide; without it there is nothing to lead to.
+  const inbox = pages.find((page) => (page.to as string) === "/approvals");
+  if (run.status === "waiting") {
+    const what = typeof waiting?.reason === "string" ? waiting.reason : "an answer from outside";
+    return <p className="text-sm text-ink-2">It waits for {what}. You can leave this page: the result is kept.</p>;
+  }
+  if (run.status !== "pending") return null;
+  return (
+    <div className="space-y-3 text-sm text-ink-2">
+      <p>
+        {review && review.needed > 1 ? `${review.needed} people have` : "A person has"} to decide before it runs
+        {run.rule ? (
+          <>
+            {" "}
+            (<span className="font-medium text-ink">{run.rule}</span>)
+          </>
+        ) : null}
+        .
+        {review ? (
+          <>
+            {" "}
+            Unanswered, it expires <RelativeTime at={review.deadline} />.
+          </>
+        ) : null}
+      </p>
+      {review?.assigned_to ? <p>It was given to {principalName(review.assigned_to).name}.</p> : null}
+      {review?.approvers.length ? <p>Holders of {review.approvers.join(", ")} may decide.</p> : null}
+      {inbox ? (
+        <Button onClick={() => void navigate({ to: "/approvals", search: { id: run.id } } as never)}>
+          <ShieldCheck aria-hidden />
+          Open the approval
+        </Button>
+      ) : null}
+    </div>
+  );
+}

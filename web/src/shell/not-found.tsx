@@ -1,0 +1,26 @@
+import { Link } from "@tanstack/react-router";
+import { Compass } from "lucide-react";
+
+import { Button } from "@/components/ui/button";
+import { usePageTitle } from "@/components/ui/page-header";
+import { EmptyState } from "@/components/ui/states";
+
+/** An address that leads nowhere. */
+export function NotFound() {
+  usePageTitle("Not found");
+  return (
+    <main className="flex min-h-[70dvh] items-center justify-center">
+      <EmptyState
+        icon={Compass}
+        title="There is nothing here"
+        action={
+          <Button asChild>
+            <Link to="/">To the tools</Link>
+          </Button>
+        }
+      >
+        The address may be mistyped, or what it led to is gone or not yours to see.
+      </EmptyState>
+    </main>
+  );
+}

@@ -1,0 +1,86 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useRouterState } from "@tanstack/react-router";
+
+import { holds, meQuery, signInQuery } from "@/api/queries";
+import { cn } from "@/lib/cn";
+import { initials, principalName } from "@/lib/format";
+
+import { useInboxCount } from "./inbox";
+import { type PageEntry, pages } from "./pages";
+import { UserMenu } from "./user-menu";
+
+/** The three groups, and who is signed in. `onGo` closes it where it is a menu. */
+export function SideBar({ onGo }: { onGo?: () => void }) {
+  const me = useQuery(meQuery);
+  const signIn = useQuery(signInQuery);
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const shown = pages.filter((page) => page.needs === undefined || holds(me.data?.rules, page.needs));
+  const { name } = principalName(signIn.data?.principal ?? "");
+  return (
+    <div className="flex h-full flex-col bg-sunken">
+      <div className="flex h-14 shrink-0 items-center gap-2.5 px-5">
+        <img src="/favicon.svg" alt="" className="size-7" />
+        <span className="text-base font-semibold tracking-tight">Toolgate</span>
+      </div>
+      <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-3 pb-4">
+        {(["Work", "Build", "Admin"] as const).map((group) => {
+          const entries = shown.filter((page) => page.group === group);
+          return entries.length === 0 ? null : (
+            <div key={group} className="mb-4">
+              <h2 className="px-2 pb-1.5 text-xs font-medium text-ink-3">{group}</h2>
+              <ul className="space-y-0.5">
+                {entries.map((page) => (
+                  <Entry key={page.to} page={page} active={isAt(page, path)} onGo={onGo} />
+                ))}
+              </ul>
+            </div>
+          );
+        })}
+      </nav>
+      <UserMenu>
+        <span
+          aria-hidden
+          className="flex size-8 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-ink"
+        >
+          {initials(name)}
+        </span>
+        <span className="min-w-0 text-left">
+          <span className="block truncate text-sm font-medium">{name}</span>
+          <span className="block truncate text-xs text-ink-3">{signIn.data?.tenant}</span>
+        </span>
+      </UserMenu>
+    </div>
+  );
+}
+
+function isAt(page: PageEntry, path: string): boolean {
+  if (page.to === "/" && path === "/") return true;
+  return [page.to, ...(page.also ?? [])].some((base) => base !== "/" && (path === base || path.startsWith(`${base}/`)));
+}
+
+function Entry({ page, active, onGo }: { page: PageEntry; active: boolean; onGo?: () => void }) {
+  const waiting = useInboxCount();
+  const Icon = page.icon;
+  return (
+    <li>
+      <Link
+        to={page.to}
+        onClick={onGo}
+        aria-current={active ? "page" : undefined}
+        className={cn(
+          "flex h-[34px] items-center gap-2.5 rounded-lg border border-transparent px-2 text-sm font-medium text-ink-2 hover:bg-hover hover:text-ink",
+          active && "border-line bg-raised text-ink shadow-card hover:bg-raised [[data-theme=dark]_&]:border-transparent [[data-theme=dark]_&]:bg-hover",
+        )}
+      >
+        <Icon aria-hidden className={cn("size-4", active ? "text-accent-ink" : "text-ink-3")} />
+        <span className="flex-1">{page.title}</span>
+        {page.badge === "inbox" && waiting > 0 ? (
+          <span className="flex h-5 min-w-5 items-center justify-center rounded-full bg-accent px-1 text-2xs font-semibold text-white">
+            {waiting > 99 ? "99+" : waiting}
+            <span className="sr-only"> waiting for you</span>
+          </span>
+        ) : null}
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,33 @@
+import { queryOptions } from "@tanstack/react-query";
+
+import { api, type Schemas, unwrap } from "@/api/client";
+
+export type ToolSummary = Schemas["ToolSummaryView"];
+export type Tool = Schemas["ToolView"];
+
+/** How many tools a page of the list has, and how many are ever asked for. */
+const PAGE = 1000;
+const MOST = 20;
+
+async function allTools(): Promise<ToolSummary[]> {
+  const tools: ToolSummary[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST; page += 1) {
+    const part = await unwrap(api.GET("/api/v1/tools", { params: { query: { limit: PAGE, cursor } } }));
+    tools.push(...part.tools);
+    cursor = part.next_cursor ?? undefined;
+    if (cursor === undefined) break;
+  }
+  return tools;
+}
+
+/** Every tool I may call, ordered by id. */
+export const toolsQuery = queryOptions({ queryKey: ["tools"], queryFn: allTools, staleTime: 60_000 });
+
+/** One tool with its schemas. */
+export const toolQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["tool", id],
+    queryFn: () => unwrap(api.GET("/api/v1/tools/{id}", { params: { path: { id } } })),
+    staleTime: 60_000,
+  });
