@@ -29,17 +29,29 @@ function packed(): Plugin {
 
 export default defineConfig({
   plugins: [react(), tailwindcss(), packed()],
-  resolve: { alias: { "@": page("./src") } },
+  resolve: {
+    alias: {
+      "@": page("./src"),
+      // The form library names it for tests of its own. It builds code from schemas, which the page's policy forbids.
+      "@rjsf/validator-ajv8": page("./src/form/no-ajv.ts"),
+    },
+  },
   build: {
     // Data URLs would need a wider Content-Security-Policy.
     assetsInlineLimit: 0,
-    rolldownOptions: { input: { main: page("./index.html") } },
+    rolldownOptions: { input: { main: page("./index.html"), embed: page("./src/embed/main.ts") } },
   },
   server: {
     // What the single-page app does not draw itself comes from the gate.
     proxy: Object.fromEntries(
-      ["/api", "/auth", "/sign-in", "/sign-out", "/set-up", "/invite", "/embed"].map((path) => [path, gate]),
+      ["/api", "/auth", "/sign-in", "/sign-out", "/set-up", "/invite", "/embed", "/oauth"].map((path) => [path, { target: gate, changeOrigin: false }]),
     ),
   },
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], setupFiles: ["src/testing.ts"] },
+  test: {
+    environment: "happy-dom",
+    include: ["src/**/*.test.{ts,tsx}"],
+    setupFiles: ["src/testing.ts"],
+    // So that the alias above holds inside it too.
+    server: { deps: { inline: [/@rjsf/] } },
+  },
 });

@@ -1,5 +1,6 @@
 //! A load of callers that costs little itself: one connection each, a ready-made request, answers read by length.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -51,6 +52,15 @@ pub(crate) async fn send(
     Ok(Measured { latencies, lasted, cpu })
 }
 
+/// Sends one request and gives the answer's body.
+pub(crate) async fn once(server: &Server, request: &[u8]) -> anyhow::Result<String> {
+    let mut stream = TcpStream::connect(&server.address).await?;
+    let mut buffer = vec![0u8; 16 * 1024];
+    stream.write_all(request).await?;
+    let body = read_answer(&mut stream, &mut buffer).await?;
+    Ok(String::from_utf8(buffer[body].to_vec())?)
+}
+
 async fn call_for(
     server: &Server,
     request: &[u8],
@@ -81,7 +91,8 @@ async fn call_on(address: String, request: Vec<u8>, until: Instant) -> anyhow::R
     Ok(latencies)
 }
 
-async fn read_answer(stream: &mut TcpStream, buffer: &mut [u8]) -> anyhow::Result<()> {
+/// Reads one answer, and tells where its body is.
+async fn read_answer(stream: &mut TcpStream, buffer: &mut [u8]) -> anyhow::Result<Range<usize>> {
     let mut filled = 0;
     loop {
         let read = stream.read(&mut buffer[filled..]).await?;
@@ -98,7 +109,7 @@ async fn read_answer(stream: &mut TcpStream, buffer: &mut [u8]) -> anyhow::Resul
         let length = headers.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
         let length: usize = length.context("no length")?.trim().parse()?;
         if filled >= end + 4 + length {
-            return Ok(());
+            return Ok(end + 4..end + 4 + length);
         }
     }
 }

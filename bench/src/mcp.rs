@@ -46,6 +46,10 @@ pub(crate) async fn measure(binary: &Path) -> anyhow::Result<()> {
 
 async fn run(server: &Server, tool: &str, arguments: &Value, clients: usize) -> anyhow::Result<Measured> {
     let request = request(server, "tools/call", Some(tool), json!({ "name": tool, "arguments": arguments }));
+    // A refusal would be quick too: what is measured has to go well.
+    let answer = client::once(server, &request).await?;
+    let went_well = serde_json::from_str::<Value>(&answer)?["result"]["structuredContent"].is_object();
+    ensure!(went_well && !answer.contains("\"isError\":true"), "an unexpected answer: {answer}");
     client::send(server, &request, clients, MEASURE).await
 }
 
@@ -110,7 +114,7 @@ fn row(what: &str, clients: usize, found: &Measured, direct: Option<&Measured>, 
 
 async fn many_tools(binary: &Path) -> anyhow::Result<()> {
     println!("\n## 1,000 tools over MCP\n");
-    let gate = process::gate(binary, None, 991).await?;
+    let gate = process::gate(binary, None, 990).await?;
     let idle = gate.memory()?;
     println!("Idle memory before the first request: {:.1} MB\n", idle as f64 / 1e6);
     let client = process::http_client()?;

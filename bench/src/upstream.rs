@@ -29,7 +29,8 @@ async fn answer(body: Bytes) -> Response {
         }
         Some("tools/list") => json!({ "tools": [tool()], "ttlMs": 60_000, "cacheScope": "public" }),
         Some("server/discover") => {
-            json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} } })
+            json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} }, "ttlMs": 60_000,
+                "cacheScope": "public" })
         }
         _ => {
             let error = json!({ "code": -32601, "message": "no such method" });

@@ -1,11 +1,13 @@
 import { createRouter } from "@tanstack/react-router";
 
+import { approvalRoutes } from "@/approvals/routes";
+import { grantRoutes } from "@/grants/routes";
 import { runRoutes } from "@/runs/routes";
 import { rootRoute, shellRoute } from "@/shell/routes";
 import { toolRoutes } from "@/tools/routes";
 
 // A new page: its folder's routes go here, its entry into shell/pages.ts.
-const tree = rootRoute.addChildren([shellRoute.addChildren([...toolRoutes, ...runRoutes])]);
+const tree = rootRoute.addChildren([shellRoute.addChildren([...toolRoutes, ...runRoutes, ...approvalRoutes, ...grantRoutes])]);
 
 export const router = createRouter({ routeTree: tree, defaultPreload: "intent", scrollRestoration: true });
 

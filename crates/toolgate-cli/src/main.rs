@@ -5,6 +5,7 @@ mod client;
 mod config;
 mod conformance_client;
 mod courier;
+mod mcp;
 mod mcp_door;
 mod notify;
 mod oauth;
@@ -44,6 +45,9 @@ enum Command {
     /// Play the client in the protocol's test suite.
     #[command(hide = true)]
     ConformanceClient(conformance_client::ConformanceArgs),
+    /// Serve MCP over standard input and output: a gate elsewhere, or local data.
+    #[command(after_help = mcp::EXAMPLES)]
+    Mcp(Box<mcp::McpArgs>),
     #[command(flatten)]
     Client(client::ClientCommand),
 }
@@ -62,6 +66,10 @@ fn main() -> ExitCode {
             Err(cause) => print::failure(&cause),
         },
         Command::ConformanceClient(args) => match runtime.block_on(conformance_client::run(args)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(cause) => print::failure(&cause),
+        },
+        Command::Mcp(args) => match runtime.block_on(mcp::run(*args, &cli.global)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(cause) => print::failure(&cause),
         },

@@ -9,6 +9,9 @@ use toolgate_core::Timestamp;
 use toolgate_core::port::store::Store;
 use toolgate_mcp::{Fixtures, Sealer};
 
+/// The service that the conformance suite calls as.
+pub(crate) const FIXTURE_CALLER: &str = "service:conformance";
+
 /// What seals session ids and states: the same on every node that has the same master key.
 pub(crate) fn sealer(keyring: &Keyring) -> Sealer {
     Sealer::new(keyring.derive("mcp"))
@@ -36,7 +39,7 @@ pub(crate) async fn fixtures(
         bail!("--mcp-conformance lets anyone in: listen on a loopback address with it");
     }
     tracing::warn!("the fixtures of the MCP conformance suite are on, for anyone on this machine");
-    set_up_service(store, &"service:conformance".parse()?, "Conformance suite", now).await?;
+    set_up_service(store, &FIXTURE_CALLER.parse()?, "Conformance suite", now).await?;
     Ok(Fixtures {
         offerings: toolgate_fixtures::conformance::offerings(),
         inputs: toolgate_fixtures::conformance::inputs(),

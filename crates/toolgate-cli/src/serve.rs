@@ -67,6 +67,19 @@ pub(crate) struct ServeArgs {
     fixture_copies: u32,
 }
 
+impl ServeArgs {
+    /// What a gate within another command is run with.
+    pub(crate) fn within(store: StoreArgs, config: Option<PathBuf>) -> anyhow::Result<Self> {
+        #[derive(clap::Parser)]
+        struct Bare {
+            #[command(flatten)]
+            args: ServeArgs,
+        }
+        let bare = <Bare as clap::Parser>::try_parse_from(["toolgate"])?;
+        Ok(Self { store, config, ..bare.args })
+    }
+}
+
 /// Which store.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StoreArgs {
@@ -231,6 +244,7 @@ pub(crate) async fn wire(args: &ServeArgs, config: Config, address: SocketAddr) 
     settings.hosts.extend(settings.public_url.as_deref().and_then(host_of));
     settings.origins = mcp_door::origins(config.server.origins)?;
     settings.sealer = Some(sealer);
+    settings.mcp_caller = fixtures.as_ref().map(|_| mcp_door::FIXTURE_CALLER.parse()).transpose()?;
     settings.fixtures = fixtures;
     Ok(Wired { app, runner, background, settings })
 }

@@ -29,7 +29,7 @@ pub(crate) fn text<'a>(headers: &'a dyn Headers, name: &str) -> Option<&'a str> 
 
 /// A property of a tool's input that travels in a header too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ParamHeader {
+pub struct ParamHeader {
     /// Where in the input it stands.
     pub path: Vec<String>,
     /// The header's name, in small letters.
@@ -125,7 +125,7 @@ fn decoded(value: &[u8]) -> Option<String> {
 /// The properties of an input schema that travel in headers too: only those on a plain path of `properties`, with a
 /// name that can be a header's.
 #[must_use]
-pub(crate) fn param_headers(schema: &Value) -> Vec<ParamHeader> {
+pub fn param_headers(schema: &Value) -> Vec<ParamHeader> {
     let mut found = Vec::new();
     let mut rest = vec![(schema, Vec::<String>::new())];
     while let Some((schema, path)) = rest.pop() {

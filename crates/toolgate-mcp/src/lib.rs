@@ -35,7 +35,7 @@ pub use era::{
 };
 pub use exchange::{Exchange, Outbox};
 pub use gate::{McpGate, Opening};
-pub use header::Headers;
+pub use header::{Headers, ParamHeader, param_headers};
 pub use jsonrpc::{Id, Malformed, Message, Notification, Request, Response, RpcError, result_message};
 pub use listen::Standing;
 pub use offering::{Asker, OfferError, Offered, Offerings, TaskInputs};

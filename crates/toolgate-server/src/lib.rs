@@ -17,7 +17,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 use toolgate_app::App;
 
-pub use serve::{Served, serve};
+pub use serve::{Served, answer, serve};
 
 /// What the doors work with.
 #[derive(Debug, Clone)]
@@ -52,8 +52,10 @@ pub struct ServerSettings {
     pub origins: Vec<String>,
     /// What seals session ids and states of MCP clients; none means a key of this process alone.
     pub sealer: Option<toolgate_mcp::Sealer>,
-    /// Offer the fixtures of the MCP conformance suite instead of tools, to anyone. Never on a public address.
+    /// Offer the fixtures of the MCP conformance suite instead of tools. Never on a public address.
     pub fixtures: Option<toolgate_mcp::Fixtures>,
+    /// Who everyone at the MCP door is, without showing a credential: for doors that strangers can't reach.
+    pub mcp_caller: Option<toolgate_core::id::PrincipalId>,
 }
 
 impl Default for ServerSettings {
@@ -70,6 +72,7 @@ impl Default for ServerSettings {
             origins: Vec::new(),
             sealer: None,
             fixtures: None,
+            mcp_caller: None,
         }
     }
 }

@@ -25,6 +25,16 @@ pub enum Served {
     CutOff,
 }
 
+/// Answers one request without a network.
+pub async fn answer(router: &Router, request: axum::extract::Request) -> axum::response::Response {
+    let service = TowerToHyperService::new(router.clone());
+    match service.call(request).await {
+        Ok(response) => response,
+        // A router can't fail.
+        Err(never) => match never {},
+    }
+}
+
 /// Serves until `stop` ends, then takes no more connections and waits `patience` for those there are.
 pub async fn serve(
     listener: TcpListener,

@@ -211,7 +211,8 @@ async fn answer(
             if known.access.contains(token) {
                 reply(200, &json!({ "jsonrpc": "2.0", "id": 1, "result": {} }))
             } else {
-                let mut refusal = reply(401, &json!({}));
+                // A careless server repeats what it was sent.
+                let mut refusal = reply(401, &json!({ "error": format!("bad token: {token}") }));
                 let told = format!(
                     "Bearer resource_metadata=\"{issuer}/.well-known/oauth-protected-resource/mcp\", scope=\"tools\""
                 );

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, prlimit
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use toolgate_core::port::connection::Presented;
+use toolgate_core::port::connection::{Opened, Presented};
 
 use crate::settings::Settings;
 
@@ -31,14 +31,32 @@ impl Stderr {
         (!text.trim().is_empty()).then_some(text)
     }
 
-    async fn follow(self, mut from: impl AsyncRead + Unpin) {
+    /// Keeps what a process writes, without what it was given in confidence.
+    async fn follow(self, mut from: impl AsyncRead + Unpin, hidden: Vec<Opened>) {
         let mut buffer = [0; 4096];
         while let Ok(read @ 1..) = from.read(&mut buffer).await {
             let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             kept.extend(&buffer[..read]);
+            // All of it is looked at again: a secret may come in two parts.
+            for secret in &hidden {
+                hide(&mut kept, secret.reveal().as_bytes());
+            }
             let over = kept.len().saturating_sub(STDERR_KEPT);
             kept.drain(..over);
         }
+    }
+}
+
+/// Puts stars in the place of a secret.
+fn hide(kept: &mut VecDeque<u8>, secret: &[u8]) {
+    // One so short is in every text.
+    if secret.len() < 4 {
+        return;
+    }
+    while let Some(at) = kept.make_contiguous().windows(secret.len()).position(|part| part == secret) {
+        let rest = kept.split_off(at);
+        kept.extend(b"***");
+        kept.extend(rest.into_iter().skip(secret.len()));
     }
 }
 
@@ -102,7 +120,12 @@ pub(crate) fn start(
         limit(pid, settings);
     }
     if let Some(from) = child.stderr.take() {
-        tokio::spawn(stderr.follow(from));
+        let hidden = presented.iter().map(|credential| match credential {
+            Presented::Bearer(secret) | Presented::Header(_, secret) | Presented::Env(_, secret) => {
+                Opened::new(secret.reveal().to_owned())
+            }
+        });
+        tokio::spawn(stderr.follow(from, hidden.collect()));
     }
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("its program could not be spoken to".to_owned());

@@ -110,13 +110,17 @@ impl Connection {
         let bad = BadAnswers::default();
         let handler = Handler::new(Arc::clone(&dial.changed), dial.interaction.clone());
         let most = dial.settings.largest_message;
-        let mode = match era {
-            Some(Era::Modern) => ClientLifecycleMode::Discover { preferred_versions: modern() },
-            Some(Era::Legacy) => ClientLifecycleMode::Initialize,
-            None => ClientLifecycleMode::Auto {
+        let mode = match (era, &dial.transport) {
+            (Some(Era::Legacy), _) => ClientLifecycleMode::Initialize,
+            (None, Transport::Stdio { .. }) => ClientLifecycleMode::Auto {
                 preferred_versions: modern(),
                 legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
             },
+            // The library would count the time that a log-in takes against the server. The door has a limit of its own,
+            // and trying the other way is cheap.
+            (Some(Era::Modern), _) | (None, Transport::Http { .. }) => {
+                ClientLifecycleMode::Discover { preferred_versions: modern() }
+            }
         };
         let mut hears = None;
         let service = match &dial.transport {
@@ -343,7 +347,7 @@ fn http_config(
 /// Why a connection did not come about.
 enum Unopened {
     Fault(Fault),
-    /// What came in answer to the greeting is not what comes there.
+    /// What came in answer to the greeting is not what was hoped for.
     Greeting(Box<ClientInitializeError>),
     /// The library's other faults.
     Failed(Box<ClientInitializeError>),
@@ -363,6 +367,7 @@ impl From<ClientInitializeError> for Unopened {
             | ClientInitializeError::ConflictInitResponseId(..)
             | ClientInitializeError::UncorrelatedErrorResponse { .. }
             | ClientInitializeError::ConnectionClosed(_)
+            | ClientInitializeError::JsonRpcError(_)
             | ClientInitializeError::NoCompatibleProtocolVersion { .. } => Self::Greeting(Box::new(error)),
             other => Self::Failed(Box::new(other)),
         }

@@ -120,7 +120,14 @@ impl Door {
             }
             (_, response) => response?,
         };
-        self.answer(response, asked.id(), session.is_some()).await
+        let answer = self.answer(response, asked.id(), session.is_some()).await;
+        if let (Asked::Initialize(_), Ok(answer)) = (&asked, &answer)
+            && !has_session(answer)
+        {
+            // Without a session there is no stream of its own.
+            self.hears.cancel();
+        }
+        answer
     }
 
     async fn answer(
@@ -201,6 +208,7 @@ impl Door {
 /// What a message waits for.
 enum Asked {
     Discover(RequestId),
+    Initialize(RequestId),
     Request(RequestId),
     Nothing,
 }
@@ -210,6 +218,7 @@ impl Asked {
         match message {
             ClientJsonRpcMessage::Request(request) => match &request.request {
                 ClientRequest::DiscoverRequest(_) => Self::Discover(request.id.clone()),
+                ClientRequest::InitializeRequest(_) => Self::Initialize(request.id.clone()),
                 _ => Self::Request(request.id.clone()),
             },
             _ => Self::Nothing,
@@ -218,9 +227,18 @@ impl Asked {
 
     const fn id(&self) -> Option<&RequestId> {
         match self {
-            Self::Discover(id) | Self::Request(id) => Some(id),
+            Self::Discover(id) | Self::Initialize(id) | Self::Request(id) => Some(id),
             Self::Nothing => None,
         }
+    }
+}
+
+fn has_session(answer: &StreamableHttpPostResponse) -> bool {
+    match answer {
+        StreamableHttpPostResponse::Json(_, session) | StreamableHttpPostResponse::Sse(_, session) => {
+            session.is_some()
+        }
+        _ => false,
     }
 }
 

@@ -88,13 +88,15 @@ impl Gathered {
         let mut twice: Vec<_> = twice.into_iter().collect();
         twice.sort_unstable();
         for name in twice {
-            self.problem(format!("it has `{}` more than once; all of them are left out", quoted(&name, 80)));
+            self.problem(format!("it has more than one `{}`; all of them are left out", quoted(&name, 80)));
         }
         (self.offers, self.problems)
     }
 
     fn keep(&mut self, offer: Offer) {
         match self.places.get(&offer.name) {
+            // The same once more says nothing new.
+            Some(place) if self.offers[*place] == offer => {}
             Some(_) => {
                 self.twice.insert(offer.name);
             }
@@ -293,10 +295,12 @@ mod tests {
         let mut pages = gathered();
         let cursor = pages.page(vec![tool("a"), tool("b")], Some("2".to_owned()));
         assert_eq!(cursor.as_deref(), Some("2"));
-        pages.page(vec![tool("a"), tool("c")], None);
+        let mut other = tool("a");
+        other["description"] = json!("another");
+        pages.page(vec![other, tool("b"), tool("c")], None);
         let (offers, problems) = pages.finish();
         assert_eq!(offers.iter().map(|offer| offer.name.as_str()).collect::<Vec<_>>(), ["b", "c"]);
-        assert_eq!(problems, ["it has `a` more than once; all of them are left out"]);
+        assert_eq!(problems, ["it has more than one `a`; all of them are left out"]);
     }
 
     #[test]

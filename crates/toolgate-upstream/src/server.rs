@@ -23,6 +23,9 @@ use crate::handler::Changed;
 use crate::keys::Brokered;
 use crate::settings::Settings;
 
+/// How long the stream of an older server may take to open.
+const HEARD_WITHIN: Duration = Duration::from_millis(500);
+
 /// What all servers share.
 pub(crate) struct World {
     pub(crate) credentials: Arc<dyn Credentials>,
@@ -312,6 +315,8 @@ impl Lane {
 async fn greet(dial: Dial) -> Result<Connection, Fault> {
     let connection = Connection::open(dial).await?;
     connection.list().await?;
+    // What a server says before the stream is open is lost. One that never opens it is not waited for.
+    let _ = tokio::time::timeout(HEARD_WITHIN, connection.heard()).await;
     Ok(connection)
 }
 

@@ -7,8 +7,7 @@ import { Button } from "@/components/ui/button";
 import { DrawerSection } from "@/components/ui/drawer";
 import { Field, Input } from "@/components/ui/input";
 import { ErrorNote } from "@/components/ui/states";
-import { toast } from "@/components/ui/toast";
-import { counted, principalName } from "@/lib/format";
+import { counted } from "@/lib/format";
 
 import type { Decisions } from "./decide";
 import { type Approval, isWaiting } from "./queries";
@@ -47,7 +46,7 @@ export function People({
           }
         >
           <p className="text-sm text-ink-2">
-            {decidedBy(review.approvers, review.needed)}
+            {decidedBy(review.approvers ?? [], review.needed)}
             {review.assigned_to ? ` It was given to ${nameOf(review.assigned_to, me)}.` : ""}
           </p>
           {review.votes.length > 0 ? (
@@ -80,13 +79,7 @@ function Give({ approval, decisions, onDone }: { approval: Approval; decisions: 
     enabled: manages,
   });
   const id = to.includes(":") ? to.trim() : `user:${to.trim()}`;
-  const send = () =>
-    decisions.reassign.mutate(id, {
-      onSuccess: () => {
-        toast(`Given to ${principalName(id).name}`);
-        onDone();
-      },
-    });
+  const send = () => decisions.reassign.mutate(id, { onSuccess: onDone });
   return (
     <form
       className="mt-3 space-y-3"

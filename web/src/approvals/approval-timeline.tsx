@@ -14,12 +14,12 @@ export function Timeline({ approval, me }: { approval: Approval; me: string | un
   const events = (approval.events ?? []).filter((event) => event.type !== "tool.output_appended");
   return events.length === 0 ? null : (
     <DrawerSection title="Timeline">
-      <ol aria-label="Timeline" className="space-y-2.5 border-l border-line pl-4">
+      <ol aria-label="Timeline" className="space-y-2">
         {events.map((event) => (
-          <li key={event.seq} className="relative text-sm">
-            <span aria-hidden className="absolute -left-[21px] top-[6px] size-2 rounded-full border-2 border-surface bg-ink-3 ring-1 ring-line" />
-            <span className="break-words text-ink-2">{said(event, approval, me)}</span>{" "}
-            <RelativeTime at={event.at} className="text-xs text-ink-3" />
+          <li key={event.seq} className="flex items-baseline gap-3 text-sm">
+            <span aria-hidden className="size-1.5 shrink-0 -translate-y-px rounded-full bg-line-strong" />
+            <span className="min-w-0 flex-1 break-words text-ink-2">{said(event, approval, me)}</span>
+            <RelativeTime at={event.at} className="whitespace-nowrap text-xs text-ink-3" />
           </li>
         ))}
       </ol>

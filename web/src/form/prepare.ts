@@ -121,6 +121,24 @@ function withoutDefaults(node: Node, depth: number): void {
   }
 }
 
+/**
+ * What a form begins with: the defaults the schema names, and nothing else. Parts that may be left out are left out, so
+ * that an untouched form sends no empty groups and lists.
+ */
+export function initialOf(schema: unknown, depth = 0): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  if (!isNode(schema) || depth > DEEPEST) return found;
+  const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : [];
+  for (const [name, child] of nodes(schema.properties)) {
+    if (child.default !== undefined && child.default !== null) found[name] = structuredClone(child.default);
+    else if (required.includes(name) && isNode(child.properties)) {
+      const inner = initialOf(child, depth + 1);
+      if (Object.keys(inner).length > 0) found[name] = inner;
+    }
+  }
+  return found;
+}
+
 /** An example to begin with, when the schema brings one. */
 export function exampleOf(schema: unknown): unknown {
   if (!isNode(schema)) return undefined;

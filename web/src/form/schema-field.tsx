@@ -5,6 +5,7 @@ import { useContext, useState } from "react";
 
 import { Button } from "@/components/ui/button";
 
+import { JsonField } from "./json-field";
 import { orderOf } from "./prepare";
 import { RemoveContext, RowContext } from "./row";
 
@@ -27,6 +28,7 @@ export function SchemaField(props: FieldProps) {
   const [added, setAdded] = useState(false);
   const row = useContext(RowContext);
   const resolved = registry.schemaUtils.retrieveSchema(schema, formData) as Wanted;
+  if (isOpen(resolved)) return <JsonField {...props} schema={resolved} rawErrors={props.errorSchema?.__errors as string[] | undefined} />;
   const field = <Original {...props} uiSchema={{ ...chosen(resolved, schema as Wanted, registry), ...uiSchema }} />;
   const isGroup = getSchemaType(resolved) === "object" && !resolved.oneOf && !resolved.anyOf;
   if (required || fieldPathId.path.length === 0 || !isGroup || typeof fieldPathId.path.at(-1) === "number" || row?.inline) {
@@ -56,8 +58,16 @@ export function SchemaField(props: FieldProps) {
   return <RemoveContext value={remove}>{field}</RemoveContext>;
 }
 
+/** Whether a schema says too little for a field of its own: an object without named fields, or anything at all. */
+function isOpen(schema: Wanted): boolean {
+  if (schema.oneOf || schema.anyOf || schema.allOf || schema.enum || schema.const !== undefined || schema.$ref) return false;
+  if (schema.type === "object") return Object.keys(schema.properties ?? {}).length === 0 && schema.additionalProperties !== false;
+  if (schema.type === "array") return schema.items === undefined || schema.items === true;
+  return schema.type === undefined && schema.properties === undefined && schema.if === undefined;
+}
+
 const isEmpty = (data: unknown): boolean =>
-  data === undefined || data === null || (typeof data === "object" && Object.values(data).every((value) => value === undefined));
+  data === undefined || data === null || (typeof data === "object" && Object.values(data).every((value) => isEmpty(value)));
 
 function chosen(schema: Wanted, raw: Wanted, registry: FieldProps["registry"]): UiSchema {
   const order = orderOf(raw.properties ? raw : schema);

@@ -33,7 +33,8 @@ export function Field(props: FieldTemplateProps) {
   if (hidden) return <div hidden>{children}</div>;
   const isChoice = (schema.oneOf || schema.anyOf) && !props.registry.schemaUtils.isSelect(schema);
   const isGroup = schema.type === "object" || (schema.type === "array" && !isPlainList(schema, props));
-  if (isChoice || isGroup || !displayLabel) {
+  // A switch stands beside its own label.
+  if (isChoice || isGroup || schema.type === "boolean" || !displayLabel) {
     return (
       <div className="min-w-0">
         {children}

@@ -24,8 +24,10 @@ const Themed = withTheme({
 });
 
 const nothingHidden: UiSchema = { "ui:submitButtonOptions": { norender: true } };
-// `minItems` would fill lists with nothing.
-const defaults = { arrayMinItems: { populate: "never" } } as const;
+// What a form begins with is decided before (`initialOf`): the form library would fill in empty groups and lists.
+const defaults = { arrayMinItems: { populate: "never" }, emptyObjectFields: "skipDefaults" } as const;
+
+const ignore = () => {};
 
 export type FormHandle = FormType;
 
@@ -65,6 +67,8 @@ export function ToolForm({
       onChange={(event: IChangeEvent) => onChange(event.formData)}
       onSubmit={(event: IChangeEvent) => onSubmit(event.formData)}
       extraErrors={errors}
+      // The list above the fields says it; the console need not.
+      onError={ignore}
       disabled={disabled}
       noHtml5Validate
       omitExtraData

@@ -11,9 +11,14 @@ import { ariaOf } from "./aria";
 
 type Hinted = { "x-default"?: unknown };
 
+/** What holds when nothing is filled in. */
+function defaultOf(props: WidgetProps): unknown {
+  return (props.schema as Hinted)["x-default"] ?? props.schema.default;
+}
+
 function placeholderOf(props: WidgetProps): string | undefined {
   if (props.placeholder) return props.placeholder;
-  const hint = (props.schema as Hinted)["x-default"] ?? props.schema.default;
+  const hint = defaultOf(props);
   return hint === undefined || typeof hint === "object" ? undefined : String(hint);
 }
 
@@ -69,7 +74,8 @@ function titleOf(label: string, value: unknown): string {
 function LongList(props: WidgetProps) {
   const { id, value, disabled, readonly, options, multiple } = props;
   const all = options.enumOptions ?? [];
-  const at = all.findIndex((option) => option.value === value);
+  const shown: unknown = value ?? defaultOf(props);
+  const at = all.findIndex((option) => option.value === shown);
   return (
     <Select
       id={id}
@@ -94,7 +100,8 @@ function LongList(props: WidgetProps) {
 function ShortList(props: WidgetProps) {
   const { id, value, disabled, readonly, options } = props;
   const all = options.enumOptions ?? [];
-  const at = all.findIndex((option) => option.value === value);
+  const shown: unknown = value ?? defaultOf(props);
+  const at = all.findIndex((option) => option.value === shown);
   const aria = ariaOf(props, !id.endsWith("_select"));
   return (
     <Segmented
@@ -127,7 +134,7 @@ function OnOff(props: WidgetProps) {
       </div>
       <Switch
         id={id}
-        checked={Boolean(value)}
+        checked={Boolean(value ?? defaultOf(props))}
         disabled={disabled || readonly}
         onCheckedChange={(next) => props.onChange(next)}
         {...ariaOf({ ...props, schema: { description: description as string | undefined } })}

@@ -45,7 +45,8 @@ const tooltip = {
   isAnimationActive: false,
 };
 
-function Legend({ series }: { series: Shown[] }) {
+/** Which line or bar is which. */
+export function Legend({ series }: { series: Shown[] }) {
   return (
     <ul className="flex flex-wrap gap-4 text-xs text-ink-2">
       {series.map((one, index) => (
@@ -70,7 +71,7 @@ function Drawing({ title, series, axis, items, children, height }: {
   height: number;
 }) {
   return (
-    <TitledCard title={title} aside={<Legend series={series} />} className="h-full">
+    <TitledCard level={3} title={title} aside={<Legend series={series} />} className="h-full">
       <figure>
         <div aria-hidden style={{ height }}>
           {children}
@@ -112,7 +113,7 @@ export function ChartSection({ section, items }: { section: Section; items: Item
   const series = shownOf(section.config, "series");
   const x = (section.config as { x?: { field?: unknown; label?: unknown } } | undefined)?.x;
   if (series.length === 0 || typeof x?.field !== "string") {
-    return <TitledCard title={section.label}><JsonView value={items} label={section.label} /></TitledCard>;
+    return <TitledCard level={3} title={section.label}><JsonView value={items} label={section.label} /></TitledCard>;
   }
   const axis = { field: x.field, label: typeof x.label === "string" ? x.label : x.field };
   return (
@@ -169,7 +170,7 @@ export function RadarSection({ section, items }: { section: Section; items: Item
   const series = shownOf(section.config, "series");
   const axis = wordOf(section.config, "axis");
   if (series.length === 0 || !axis) {
-    return <TitledCard title={section.label}><JsonView value={items} label={section.label} /></TitledCard>;
+    return <TitledCard level={3} title={section.label}><JsonView value={items} label={section.label} /></TitledCard>;
   }
   const max = (section.config as { max?: unknown }).max;
   const named = items.map((item) => ({ ...item, [axis]: formatValue(item[axis], "label") }));

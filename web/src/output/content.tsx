@@ -27,7 +27,7 @@ export function contentOf(value: unknown): { blocks: Block[]; rest: unknown } | 
 /** Text, pictures and files, one below the other. */
 export function Contents({ blocks, rest }: { blocks: Block[]; rest: unknown }) {
   return (
-    <TitledCard title="Result">
+    <TitledCard level={3} title="Result">
       <div className="space-y-4">
         {blocks.map((block, index) => (
           <BlockView key={index} block={block} />

@@ -41,7 +41,7 @@ export function Output({ value, sections }: { value: unknown; sections: Section[
         </div>
       ))}
       {Object.keys(rest).length > 0 ? (
-        <TitledCard title="More" className="lg:col-span-2">
+        <TitledCard level={3} title="More" className="lg:col-span-2">
           <JsonView value={rest} label="The rest of the result" />
         </TitledCard>
       ) : null}
@@ -82,14 +82,14 @@ function Drawn({ section, value }: { section: Section; value: unknown }) {
       break;
   }
   return (
-    <TitledCard title={section.label}>
+    <TitledCard level={3} title={section.label}>
       <JsonView value={value} label={section.label} />
     </TitledCard>
   );
 }
 
 function Summary({ section, value }: { section: Section; value: unknown }) {
-  if (typeof value === "string") return <TitledCard title={section.label}><p className="max-w-[72ch] whitespace-pre-line text-base text-ink-2">{value}</p></TitledCard>;
+  if (typeof value === "string") return <TitledCard level={3} title={section.label}><p className="max-w-[72ch] whitespace-pre-line text-base text-ink-2">{value}</p></TitledCard>;
   const item = (value ?? {}) as Item;
   const figures = shownOf(section.config, "figures").slice(0, 4);
   const text = item[wordOf(section.config, "text") ?? "text"];
@@ -117,9 +117,9 @@ function Summary({ section, value }: { section: Section; value: unknown }) {
 
 function TableSection({ section, value }: { section: Section; value: unknown }) {
   const items = itemsOf(value);
-  if (!items) return <TitledCard title={section.label}><JsonView value={value} label={section.label} /></TitledCard>;
+  if (!items) return <TitledCard level={3} title={section.label}><JsonView value={value} label={section.label} /></TitledCard>;
   return (
-    <TitledCard title={section.label} flush>
+    <TitledCard level={3} title={section.label} flush>
       <ItemTable items={items} columns={shownOf(section.config, "columns")} label={section.label} />
     </TitledCard>
   );
@@ -155,13 +155,13 @@ function columnsOf(items: Item[]): Shown[] {
 
 function Ranking({ section, value }: { section: Section; value: unknown }) {
   const items = itemsOf(value);
-  if (!items) return <TitledCard title={section.label}><JsonView value={value} label={section.label} /></TitledCard>;
+  if (!items) return <TitledCard level={3} title={section.label}><JsonView value={value} label={section.label} /></TitledCard>;
   const [label, score, reason] = ["label", "score", "reason"].map((key) => wordOf(section.config, key) ?? key) as [string, string, string];
   const named = (section.config as { max?: unknown } | undefined)?.max;
   const best = Math.max(...items.map((item) => (typeof item[score] === "number" ? item[score] : 0)), 0);
   const full = typeof named === "number" && named > 0 ? named : best || 1;
   return (
-    <TitledCard title={section.label} className="h-full">
+    <TitledCard level={3} title={section.label} className="h-full">
       <ol className="space-y-4">
         {items.map((item, index) => {
           const points = typeof item[score] === "number" ? item[score] : 0;
@@ -201,12 +201,12 @@ function Unsectioned({ value }: { value: unknown }) {
   const content = contentOf(value);
   if (content) return <Contents blocks={content.blocks} rest={content.rest} />;
   const items = itemsOf(value);
-  if (items && items.length > 0) return <TitledCard title="Result" flush><ItemTable items={items} columns={[]} label="Result" /></TitledCard>;
+  if (items && items.length > 0) return <TitledCard level={3} title="Result" flush><ItemTable items={items} columns={[]} label="Result" /></TitledCard>;
   const fields = typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value as Item) : [];
   const plain = fields.length > 0 && fields.length <= 24 && fields.every(([, field]) => typeof field !== "object" || field === null);
-  if (!plain) return <TitledCard title="Result"><JsonView value={value} label="Result" /></TitledCard>;
+  if (!plain) return <TitledCard level={3} title="Result"><JsonView value={value} label="Result" /></TitledCard>;
   return (
-    <TitledCard title="Result">
+    <TitledCard level={3} title="Result">
       <dl className="grid grid-cols-[minmax(120px,auto)_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm">
         {fields.map(([name, field]) => (
           <div key={name} className="contents">
@@ -239,7 +239,7 @@ class Guarded extends Component<{ value: unknown; label: string; children: React
   override render() {
     if (!this.state.broken) return this.props.children;
     return (
-      <TitledCard title={this.props.label}>
+      <TitledCard level={3} title={this.props.label}>
         <JsonView value={this.props.value} label={this.props.label} />
       </TitledCard>
     );

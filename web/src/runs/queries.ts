@@ -6,7 +6,7 @@ export type Run = Schemas["InvocationView"];
 export type RunEvent = Schemas["EventView"];
 
 /** What a list of runs is narrowed by. */
-export type RunFilter = { tool?: string; status?: string; actor?: string; since?: string; until?: string };
+export type RunFilter = { tool?: string; status?: string; actor?: string; text?: string; since?: string; until?: string };
 
 const PAGE = 100;
 

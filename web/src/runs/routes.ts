@@ -3,7 +3,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "@/shell/routes";
 
 /** How the list of runs is narrowed. */
-export type RunsSearch = { tool?: string; status?: string; actor?: string; within?: "hour" | "day" | "week" };
+export type RunsSearch = { tool?: string; status?: string; actor?: string; text?: string; within?: "hour" | "day" | "week" };
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
@@ -14,6 +14,7 @@ export const runsRoute = createRoute({
     tool: text(search.tool),
     status: text(search.status),
     actor: text(search.actor),
+    text: text(search.text),
     within: ["hour", "day", "week"].includes(search.within as string) ? (search.within as "hour") : undefined,
   }),
   component: lazyRouteComponent(() => import("./runs-page"), "RunsPage"),

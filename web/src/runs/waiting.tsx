@@ -63,7 +63,7 @@ export function WaitingFor({ run }: { run: Run }) {
         ) : null}
       </p>
       {review?.assigned_to ? <p>It was given to {principalName(review.assigned_to).name}.</p> : null}
-      {review?.approvers.length ? <p>Holders of {review.approvers.join(", ")} may decide.</p> : null}
+      {review?.approvers?.length ? <p>Holders of {review.approvers.join(", ")} may decide.</p> : null}
       {inbox ? (
         <Button onClick={() => void navigate({ to: "/approvals", search: { id: run.id } } as never)}>
           <ShieldCheck aria-hidden />

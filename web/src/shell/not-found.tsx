@@ -11,6 +11,7 @@ export function NotFound() {
   return (
     <main className="flex min-h-[70dvh] items-center justify-center">
       <EmptyState
+        level={1}
         icon={Compass}
         title="There is nothing here"
         action={

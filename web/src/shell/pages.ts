@@ -1,4 +1,4 @@
-import { History, LayoutGrid, type LucideIcon } from "lucide-react";
+import { BadgeCheck, History, Inbox, LayoutGrid, type LucideIcon } from "lucide-react";
 
 import type { LinkProps } from "@tanstack/react-router";
 
@@ -19,5 +19,7 @@ export type PageEntry = {
 export const pages: PageEntry[] = [
   { group: "Work", to: "/", title: "Tools", icon: LayoutGrid, also: ["/tools"] },
   { group: "Work", to: "/runs", title: "Runs", icon: History },
+  { group: "Work", to: "/approvals", title: "Approvals", icon: Inbox, badge: "inbox" },
+  { group: "Work", to: "/grants", title: "Standing grants", icon: BadgeCheck },
 ];
 

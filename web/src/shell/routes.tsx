@@ -32,7 +32,7 @@ export const shellRoute = createRoute({
   },
   errorComponent: ({ error, reset }) => (
     <main className="flex min-h-dvh items-center justify-center">
-      <ErrorState error={error} what="Toolgate could not be opened" onRetry={reset} />
+      <ErrorState level={1} error={error} what="Toolgate could not be opened" onRetry={reset} />
     </main>
   ),
 });

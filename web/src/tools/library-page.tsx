@@ -11,6 +11,7 @@ import { PageHeader } from "@/components/ui/page-header";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { effectWords, originOf } from "@/components/ui/state-badges";
 import { EmptyState, ErrorState } from "@/components/ui/states";
+import { FirstRun } from "@/first-run/first-run";
 import { cn } from "@/lib/cn";
 import { counted, humanWord } from "@/lib/format";
 
@@ -32,6 +33,7 @@ export function LibraryPage() {
   return (
     <>
       <PageHeader title="Tools" description="Everything you and your agents can run here." />
+      <FirstRun />
       {tools.isPending ? (
         <LoadingCards />
       ) : tools.isError ? (

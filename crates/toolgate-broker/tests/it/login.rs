@@ -132,3 +132,31 @@ async fn a_client_registers_once() {
     let registered = given.server.requests().iter().filter(|request| *request == "POST /register").count();
     assert_eq!(registered, 1);
 }
+
+/// Every table of a database, as text: nothing that was given out or made is in any of them.
+#[tokio::test]
+async fn no_table_holds_a_secret() {
+    let url = toolgate_testkit::shared_postgres().create_database().await;
+    let store = std::sync::Arc::new(toolgate_store_postgres::PostgresStore::connect(&url).await.unwrap());
+    let given = Given::on(store, ClientRegistry::default()).await;
+    given.log_in().await;
+    given.pass(std::time::Duration::from_secs(3600));
+    given.token().await.unwrap();
+    let (client, link) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(link);
+    let tables = "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'";
+    let mut everything = String::new();
+    for table in client.query(tables, &[]).await.unwrap() {
+        let table: String = table.get(0);
+        for row in client.query(&format!("SELECT t::text FROM \"{table}\" t"), &[]).await.unwrap() {
+            everything.push_str(row.get(0));
+        }
+    }
+    assert!(everything.contains("mcp:server"), "the tables were read");
+    let secrets = given.server.secrets();
+    assert!(secrets.len() >= 4);
+    for secret in secrets {
+        let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+        assert!(!everything.contains(&secret) && !everything.contains(&hex));
+    }
+}

@@ -95,8 +95,8 @@ pub(super) fn unfinished(status: &str, id: &str, global: &Global) -> ExitCode {
         "pending" => {
             global.talk("the call waits for a person to decide");
             global.talk(format_args!(
-                "hint: see what it would do with `toolgate approval show {id}`; who may decide lets it run with \
-                 `toolgate approval approve {id}`, or refuses it with `toolgate approval reject {id} --reason …`"
+                "hint: see what it would do with `toolgate approval show {id}`, then `approval approve` or \
+                 `approval reject` it"
             ));
             Exit::Waiting.into()
         }

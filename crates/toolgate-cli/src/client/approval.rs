@@ -171,7 +171,7 @@ async fn list(which: Which, global: &Global) -> Result<ExitCode, Stop> {
         global.talk("nothing waits for you");
         return Ok(ExitCode::SUCCESS);
     }
-    let columns = ["id", "tool", "asked by", "since", "deadline", "yes", "why", "what"].map(Column::left);
+    let columns = ["id", "tool", "asked by", "since", "deadline", "yes", "what", "why"].map(Column::left);
     let rows: Vec<Vec<String>> = inbox.items.iter().map(row).collect();
     print::data(show::table(&columns, &rows));
     let shown = inbox.items.len() as u64;
@@ -197,8 +197,8 @@ fn row(call: &InvocationView) -> Vec<String> {
         show::moment(&call.created_at),
         review.map_or_else(dash, |review| show::moment(&review.deadline)),
         review.map_or_else(dash, |review| format!("{}/{}", review.votes.len(), review.needed)),
-        call.reason.as_ref().filter(|_| !in_doubt).map_or_else(dash, |why| show::shortened(why, 60)),
         what,
+        call.reason.as_ref().filter(|_| !in_doubt).map_or_else(dash, |why| show::shortened(why, 160)),
     ]
 }
 

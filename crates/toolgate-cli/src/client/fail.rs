@@ -45,6 +45,11 @@ impl Stop {
         Self { exit: Exit::Failed, error, body: None, passing: false }
     }
 
+    /// What went wrong, in one sentence.
+    pub(super) fn message(&self) -> &str {
+        &self.error.message
+    }
+
     /// The command line makes no sense.
     pub(super) fn usage(message: impl Into<String>) -> Self {
         Self { exit: Exit::Usage, ..Self::failed(message) }

@@ -28,6 +28,21 @@ pub(super) struct Gate {
     verbose: bool,
 }
 
+/// A gate for requests that are made elsewhere.
+#[derive(Debug)]
+pub(crate) struct RawGate {
+    pub(crate) client: Client,
+    pub(crate) url: Url,
+    pub(crate) key: Option<HeaderValue>,
+}
+
+impl RawGate {
+    /// The gate the person named, with their key; why not, as one sentence.
+    pub(crate) fn of(global: &Global, path: &str) -> Result<Self, String> {
+        Gate::of(global).map(|gate| gate.into_raw(path)).map_err(|stop| stop.message().to_owned())
+    }
+}
+
 /// What the gate answered.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -57,6 +72,13 @@ impl Gate {
             .build()
             .map_err(|cause| Stop::failed(format!("no HTTP client: {}", innermost(&cause))))?;
         Ok(Self { base, client, key: read_key(global.key_stdin)?, verbose: global.verbose })
+    }
+
+    /// What `toolgate mcp` sends its own requests with: the client, the address of this path, and the key.
+    pub(super) fn into_raw(self, path: &str) -> RawGate {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let url = self.url(&parts, &[]);
+        RawGate { client: self.client, url, key: self.key }
     }
 
     /// The gate's address.

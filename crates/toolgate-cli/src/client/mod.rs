@@ -13,6 +13,7 @@ mod ask;
 mod assignment;
 mod audit;
 mod change;
+mod connection;
 mod decide;
 mod doctor;
 mod document;
@@ -30,6 +31,7 @@ mod kill;
 mod limit;
 mod measure;
 mod notification;
+mod oauth;
 mod options;
 mod page;
 mod policy;
@@ -42,6 +44,7 @@ mod registry;
 mod remember;
 mod role;
 mod schema;
+mod secrets;
 mod section;
 mod session;
 mod show;
@@ -62,6 +65,7 @@ use clap::{Args, Subcommand};
 use toolgate_core::id::PrincipalKind;
 
 use fail::Stop;
+pub(crate) use http::RawGate;
 
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
@@ -146,6 +150,15 @@ pub(crate) enum ClientCommand {
     /// MCP servers that the gate calls, and the review of their tools.
     #[command(subcommand, arg_required_else_help = true)]
     Upstream(upstream::UpstreamCommand),
+    /// Accounts at outside services that tools use.
+    #[command(subcommand, arg_required_else_help = true)]
+    Connection(connection::ConnectionCommand),
+    /// What the stored secrets are sealed with.
+    #[command(subcommand, arg_required_else_help = true)]
+    Secrets(secrets::SecretsCommand),
+    /// Applications that act for people, and what people let them do.
+    #[command(subcommand, arg_required_else_help = true)]
+    Oauth(oauth::OauthCommand),
     /// What holds for an agent's use of its tools; it can only tighten.
     #[command(subcommand, arg_required_else_help = true)]
     Profile(profile::ProfileCommand),
@@ -198,6 +211,9 @@ pub(crate) async fn run(command: ClientCommand, global: &Global) -> ExitCode {
         ClientCommand::Policy(command) => policy::run(command, global).await,
         ClientCommand::Toolset(command) => toolset::run(command, global).await,
         ClientCommand::Upstream(command) => upstream::run(command, global).await,
+        ClientCommand::Connection(command) => connection::run(command, global).await,
+        ClientCommand::Secrets(command) => secrets::run(command, global).await,
+        ClientCommand::Oauth(command) => oauth::run(command, global).await,
         ClientCommand::Profile(command) => profile::run(command, global).await,
         ClientCommand::Limit(command) => limit::run(command, global).await,
         ClientCommand::Kill(command) => kill::run(command, global).await,

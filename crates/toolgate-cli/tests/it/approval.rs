@@ -88,6 +88,7 @@ fn a_waiting_call_is_listed_shown_and_approved() {
     walk.ok(&["approval", "approve", &call, "--reason", "as agreed"]);
     walk.ends(1, &["approval", "approve", &call]);
     walk.ok(&["approval", "list"]);
+    walk.ok(&["approval", "list", "--decided"]);
     walk.with_key(&house.helper);
     walk.ok(&["approval", "show", &call]);
     walk.ok(&["approval", "list"]);
@@ -354,6 +355,27 @@ fn a_person_goes_through_what_waits() {
     assert_eq!(house.call(&calls[2])["reason"], "too much");
     assert_eq!(house.call(&calls[3])["review"]["remarks"][0]["text"], "why four?");
     assert_eq!((status(&gone), house.receiver.counts()["x"]), ("completed".into(), 1));
+}
+
+#[test]
+fn a_person_remembers_on_the_walk() {
+    let house = House::new();
+    let call = house.ask("1");
+    let mut walk = house.at_terminal(&["approval", "decide"], &[]);
+    walk.answer("[q]uit: ", "r");
+    walk.answer("to go back] ", "-");
+    walk.answer("[q]uit: ", "r");
+    walk.answer("to go back] ", "often");
+    walk.sees("30m, 8h or 7d");
+    walk.answer("[q]uit: ", "r");
+    walk.answer("to go back] ", "1h");
+    walk.sees("completed");
+    walk.sees("nothing more waits for you");
+    assert_eq!(walk.end().code, 0);
+    let grants = json(&house.gate.ok(&["grant", "list", "--json"]));
+    let grants = grants["grants"].as_array().unwrap().clone();
+    assert_eq!((grants.len(), &grants[0]["call_id"]), (1, &Value::from(call)));
+    assert_eq!(grants[0]["arguments"]["const"], serde_json::json!({ "amount": 1, "to": "ada" }));
 }
 
 #[test]

@@ -55,21 +55,21 @@ impl Client {
 }
 
 /// Where the clients are installed.
-struct Installed {
-    node: String,
-    target: PathBuf,
+pub(crate) struct Installed {
+    pub(crate) node: String,
+    pub(crate) target: PathBuf,
 }
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn sources() -> PathBuf {
+pub(crate) fn sources() -> PathBuf {
     root().join("crates/toolgate-testkit/mcp/clients")
 }
 
 /// Installs the clients unless they are there.
-fn installed() -> &'static Installed {
+pub(crate) fn installed() -> &'static Installed {
     static INSTALLED: OnceLock<Installed> = OnceLock::new();
     INSTALLED.get_or_init(|| {
         let script = |name: &str| {

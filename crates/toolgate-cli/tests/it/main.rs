@@ -4,11 +4,14 @@
 mod approval;
 mod audit;
 mod clients;
+mod connection;
 mod doctor;
 mod gate;
 mod governance;
 mod help;
 mod invocation;
+mod notification;
+mod oauth;
 mod session;
 mod shown;
 mod terminal;

@@ -1,19 +1,18 @@
-//! The page behind a link that asks a person something. Plain, without a script; the web UI has a finer one.
+//! The page behind a link that asks a person something. It works without a script; where the web UI is built in, a small
+//! one makes it finer.
 
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use serde_json::{Map, Value, json};
-use toolgate_core::input_request::{ChoiceOption, InputRequest, Question, QuestionKind};
+use toolgate_core::input_request::{InputRequest, QuestionKind};
 
-use super::page::{POLICY_WITH_PICTURES, alert, escape, page, page_with};
+use super::embed_form::{NOTES, form};
+use super::page::{alert, page};
 use super::peer::Peer;
 use crate::ServerState;
 use crate::error::ApiError;
 use crate::extract::{PathId, read};
-
-/// How many comments the plain page has room for.
-const NOTES: usize = 5;
 
 pub(super) async fn show(
     State(state): State<ServerState>,
@@ -21,7 +20,7 @@ pub(super) async fn show(
     PathId(token): PathId,
 ) -> Response {
     match state.app.read_input_request(&token, peer).await {
-        Ok(open) => form(&open.request, ""),
+        Ok(open) => form(&open, ""),
         Err(cause) => gone(&cause.into()),
     }
 }
@@ -41,7 +40,7 @@ pub(super) async fn submit(
         Ok(()) => {
             page(StatusCode::OK, "Thank you", "<p>Your answer is on its way. You can close this page.</p>\n")
         }
-        Err(cause) => form(&open.request, &alert(&cause.into())),
+        Err(cause) => form(&open, &alert(&cause.into())),
     }
 }
 
@@ -66,84 +65,6 @@ impl FromRequest<ServerState> for Fields {
 
 fn gone(cause: &ApiError) -> Response {
     page(cause.status(), "This link does not work", &alert(cause))
-}
-
-fn form(request: &InputRequest, said: &str) -> Response {
-    let mut main = String::from(said);
-    if let Some(instructions) = &request.instructions {
-        for paragraph in instructions.split("\n\n") {
-            main.push_str(&format!("<p>{}</p>\n", escape(paragraph)));
-        }
-    }
-    main.push_str("<form method=\"post\">\n");
-    for question in request.questions.iter().flatten() {
-        main.push_str(&asked(question));
-    }
-    if let Some(choose) = &request.choose {
-        let legend = if choose.several { "Choose one or more" } else { "Choose one" };
-        main.push_str(&format!("<fieldset>\n<legend>{legend}</legend>\n"));
-        for option in &choose.options {
-            main.push_str(&offered(option, choose.several));
-        }
-        main.push_str("</fieldset>\n");
-    }
-    if let Some(markup) = &request.markup {
-        main.push_str(&format!(
-            "<p><img alt=\"The image to comment on\" src=\"{}\"></p>\n",
-            escape(&markup.image)
-        ));
-        for number in 1..=NOTES {
-            main.push_str(&format!(
-                "<fieldset>\n<legend>Comment {number}</legend>\n\
-                 <p><label for=\"text{number}\">What</label>\n<textarea id=\"text{number}\" name=\"text{number}\"></textarea></p>\n\
-                 <p><label for=\"x{number}\">From the left, in percent</label>\n\
-                 <input id=\"x{number}\" name=\"x{number}\" type=\"number\" min=\"0\" max=\"100\" step=\"any\"></p>\n\
-                 <p><label for=\"y{number}\">From the top, in percent</label>\n\
-                 <input id=\"y{number}\" name=\"y{number}\" type=\"number\" min=\"0\" max=\"100\" step=\"any\"></p>\n</fieldset>\n"
-            ));
-        }
-    }
-    if let Some(approve) = &request.approve {
-        main.push_str(&format!(
-            "<fieldset>\n<legend>{}</legend>\n\
-             <p><label><input type=\"radio\" name=\"approved\" value=\"yes\" required> Yes</label></p>\n\
-             <p><label><input type=\"radio\" name=\"approved\" value=\"no\"> No</label></p>\n</fieldset>\n\
-             <p><label for=\"notes\">Anything to add</label>\n<textarea id=\"notes\" name=\"notes\"></textarea></p>\n",
-            escape(&approve.statement)
-        ));
-    }
-    main.push_str("<p><button type=\"submit\">Send</button></p>\n</form>\n");
-    page_with(StatusCode::OK, &request.title, &main, POLICY_WITH_PICTURES)
-}
-
-fn asked(question: &Question) -> String {
-    let (id, label) = (escape(&question.id), escape(&question.label));
-    let required = if question.required { " required" } else { "" };
-    let field = match question.kind {
-        QuestionKind::Text => {
-            format!("<input id=\"q-{id}\" name=\"q-{id}\" type=\"text\" maxlength=\"10000\"{required}>")
-        }
-        QuestionKind::LongText => {
-            format!("<textarea id=\"q-{id}\" name=\"q-{id}\" maxlength=\"10000\"{required}></textarea>")
-        }
-        QuestionKind::Number => {
-            format!("<input id=\"q-{id}\" name=\"q-{id}\" type=\"number\" step=\"any\"{required}>")
-        }
-    };
-    format!("<p><label for=\"q-{id}\">{label}</label>\n{field}</p>\n")
-}
-
-fn offered(option: &ChoiceOption, several: bool) -> String {
-    let (kind, required) = if several { ("checkbox", "") } else { ("radio", " required") };
-    let picture = option.image.as_ref().map(|image| format!("<img alt=\"\" src=\"{}\">", escape(image)));
-    let more = option.description.as_ref().map(|text| format!(" <span>{}</span>", escape(text)));
-    format!(
-        "<p><label><input type=\"{kind}\" name=\"chosen\" value=\"{}\"{required}> {}{}{}</label></p>\n",
-        escape(&option.id),
-        escape(&option.label),
-        more.unwrap_or_default(),
-        picture.unwrap_or_default(),
-    )
 }
 
 /// The answer that a form's fields spell. Whether it fits is not decided here.

@@ -7,6 +7,7 @@ mod connect;
 mod cookie;
 mod csrf;
 mod embed;
+mod embed_form;
 mod form;
 mod invite;
 mod oauth;

@@ -12,7 +12,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; font-src 'self'; for
 pub(super) async fn style() -> impl IntoResponse {
     let headers =
         [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")];
-    (headers, format!("{}{}", font_face(), include_str!("style.css")))
+    (headers, format!("{}{}{}", font_face(), include_str!("style.css"), include_str!("embed.css")))
 }
 
 /// The web UI's own letters, where it is built in.
@@ -25,9 +25,9 @@ fn font_face() -> String {
     })
 }
 
-/// The same with pictures that are part of the page itself.
-pub(super) const POLICY_WITH_PICTURES: &str = "default-src 'none'; style-src 'self'; font-src 'self'; img-src data:; form-action 'self'; \
-     frame-ancestors 'none'; base-uri 'none'";
+/// The sign above the title, drawn in place: these pages load no pictures.
+const MARK: &str = "<svg class=\"mark\" aria-hidden=\"true\" width=\"36\" height=\"36\" viewBox=\"0 0 28 28\">\
+     <rect width=\"28\" height=\"28\" rx=\"8\"/><path d=\"M8 21V11.5a6 6 0 0 1 12 0V21M12 21v-8M16 21v-8M6.5 21h15\"/></svg>\n";
 
 /// A whole page around its main part, which is HTML already.
 pub(super) fn page(status: StatusCode, title: &str, main: &str) -> Response {
@@ -36,15 +36,40 @@ pub(super) fn page(status: StatusCode, title: &str, main: &str) -> Response {
 
 /// The same under another policy.
 pub(super) fn page_with(status: StatusCode, title: &str, main: &str, policy: &str) -> Response {
-    let title = escape(title);
+    whole(status, &Page { title, main, policy, look: "", script: None })
+}
+
+/// A page and what it may do.
+#[derive(Debug)]
+pub(super) struct Page<'a> {
+    /// What it is called.
+    pub(super) title: &'a str,
+    /// Its main part, which is HTML already.
+    pub(super) main: &'a str,
+    /// Its Content-Security-Policy.
+    pub(super) policy: &'a str,
+    /// A class of the style sheet.
+    pub(super) look: &'a str,
+    /// A script of ours that makes it finer; it works without.
+    pub(super) script: Option<&'a str>,
+}
+
+/// A whole page.
+pub(super) fn whole(status: StatusCode, page: &Page<'_>) -> Response {
+    let (title, main) = (escape(page.title), page.main);
+    let script = page
+        .script
+        .map(|path| format!("<script type=\"module\" src=\"/{}\"></script>\n", escape(path)))
+        .unwrap_or_default();
+    let look = if page.look.is_empty() { String::new() } else { format!(" class=\"{}\"", page.look) };
     let text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title} · Toolgate</title>\n<link rel=\"stylesheet\" href=\"/auth/style.css\">\n</head>\n\
-         <body>\n<main>\n<h1>{title}</h1>\n{main}</main>\n</body>\n</html>\n"
+         <title>{title} · Toolgate</title>\n<link rel=\"stylesheet\" href=\"/auth/style.css\">\n{script}</head>\n\
+         <body{look}>\n<main>\n{MARK}<h1>{title}</h1>\n{main}</main>\n</body>\n</html>\n"
     );
     let headers = [
-        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::CONTENT_SECURITY_POLICY, page.policy),
         // A link's secret stands in the address: at most the host goes along. (With `no-referrer`, browsers would send
         // forms with `Origin: null`, which the door refuses.)
         (header::REFERRER_POLICY, "strict-origin"),

@@ -12,9 +12,6 @@ use super::refuse;
 use crate::ServerState;
 use crate::auth::{Peer, base_url, challenge};
 
-/// The service that the conformance suite calls as.
-const FIXTURE_CALLER: &str = "service:conformance";
-
 /// The caller of a request, or the answer to whoever is none.
 pub(super) async fn of(state: &ServerState, parts: &Parts) -> Result<Actor, Response> {
     let unknown = || challenge::unauthenticated(state, &parts.headers, parts.uri.path());
@@ -26,11 +23,8 @@ pub(super) async fn of(state: &ServerState, parts: &Parts) -> Result<Actor, Resp
 }
 
 async fn find(state: &ServerState, parts: &Parts) -> Result<Option<Actor>, toolgate_app::AppError> {
-    if state.settings.fixtures.is_some() {
-        return match FIXTURE_CALLER.parse() {
-            Ok(service) => state.app.local_caller(&service).await,
-            Err(_) => Ok(None),
-        };
+    if let Some(known) = &state.settings.mcp_caller {
+        return state.app.local_caller(known).await;
     }
     let Some(text) = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()) else {
         return Ok(None);

@@ -22,10 +22,11 @@ use crate::extract::{Caller, JsonBody, OptionalJson, PathId};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ConnectionPage {
-    /// Where to start: `next_cursor` of the page before.
+    /// Where the page starts, from `next_cursor` of the one before.
+    #[param(pattern = "^con_[0-9a-f]{32}$")]
     cursor: Option<String>,
-    /// How many.
-    #[param(minimum = 1, maximum = 200)]
+    /// How many, from 1 to 1,000.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 

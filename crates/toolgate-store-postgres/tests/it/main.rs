@@ -12,3 +12,4 @@ mod migrations;
 mod nodes;
 mod restart;
 mod spending;
+mod waiting;

@@ -4,6 +4,7 @@
 
 mod migrations;
 mod own;
+mod waiting;
 
 use tempfile::TempDir;
 use toolgate_store_sqlite::SqliteStore;

@@ -46,10 +46,9 @@ async fn played(scenario: &Scenario) -> Result<(), String> {
     let connection =
         Connection::open(dial(scenario)?).await.map_err(|fault| fault.into_error("suite").message)?;
     let listing = connection.list().await.map_err(|fault| fault.into_error("suite").message)?;
-    if scenario.name == "sse-retry" {
-        // The suite takes any stream that opens during a call for the one that continues it.
-        connection.heard().await;
-    }
+    // The suite takes any stream that opens during a call for the one that continues it, and asks its questions on the
+    // one that is open, if any is.
+    connection.heard().await;
     let mut failed = None;
     for (tool, arguments) in calls(&listing.tools, &scenario.context) {
         let order = Order { tool: &tool, arguments, context: None, cancelled: CancellationToken::new() };

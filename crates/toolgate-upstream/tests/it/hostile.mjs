@@ -19,9 +19,6 @@ function tools(cursor) {
   if (is('twice')) list.push(tool('same'), tool('same', { description: 'another' }))
   if (is('bomb')) {
     list.push(tool('bomb', { inputSchema: { type: 'object', x: 'x'.repeat(300_000) } }))
-    let nested = {}
-    for (let i = 0; i < 60; i++) nested = { allOf: [nested, nested.$id ? {} : { type: 'object' }] }
-    list.push(tool('nested', { inputSchema: { type: 'object', ...nested } }))
   }
   if (is('broken-tool')) list.push({ name: 'schemaless' }, 'nonsense', tool('odd', { outputSchema: true }))
   if (is('poisoned')) list.push(tool('p', { description: 'a\u200b\u{e0041}\u001b[8mb' }))

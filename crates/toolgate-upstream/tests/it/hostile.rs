@@ -16,7 +16,10 @@ async fn plane(modes: &[&str], effect: Effect) -> Plane {
 
 /// That a server still works after what was done to it.
 async fn still_works(plane: &Plane) {
-    assert_eq!(plane.value("act", json!({})).await, json!({ "content": [{ "type": "text", "text": "done" }] }));
+    assert_eq!(
+        plane.value("act", json!({})).await,
+        json!({ "content": [{ "type": "text", "text": "done" }] })
+    );
 }
 
 #[tokio::test]
@@ -26,7 +29,8 @@ async fn results_within_bounds_are_data() {
     let value = plane.value("act", json!({ "do": "controls" })).await;
     assert_eq!(value["content"][0]["text"], "abc\\u{e0041}");
     let links = plane.value("act", json!({ "do": "links" })).await;
-    let texts: Vec<_> = links["content"].as_array().unwrap().iter().map(|block| block["text"].as_str()).collect();
+    let texts: Vec<_> =
+        links["content"].as_array().unwrap().iter().map(|block| block["text"].as_str()).collect();
     assert_eq!(
         texts,
         [
@@ -70,7 +74,10 @@ async fn talk_on_the_line_goes_by() {
 async fn failures_are_the_servers_own_words() {
     let plane = plane(&[], Effect::Read).await;
     let failed = plane.error("act", json!({ "do": "fail" }), ErrorCode::Execution).await;
-    assert!(failed.message.starts_with("the tool failed at `peer`, which says: no such thing xxx"), "{failed:?}");
+    assert!(
+        failed.message.starts_with("the tool failed at `peer`, which says: no such thing xxx"),
+        "{failed:?}"
+    );
     assert!(failed.message.len() < 2_200);
     let refused = plane.error("act", json!({ "do": "refuse" }), ErrorCode::Execution).await;
     assert_eq!(refused.message, "`peer` refused the call; it says: bad arguments");
@@ -86,15 +93,22 @@ async fn what_lies_about_its_output_is_not_passed_on() {
 
 #[tokio::test]
 async fn what_can_not_be_reviewed_is_left_out() {
-    let plane = Plane::new(hostile(&["twice", "bomb", "broken-tool", "circle", "poisoned", "deep-list"])).await;
+    let plane =
+        Plane::new(hostile(&["twice", "bomb", "broken-tool", "circle", "poisoned", "deep-list"])).await;
     let listing = plane.list().await.unwrap();
     let names: Vec<_> = listing.tools.iter().map(|offer| offer.name.as_str()).collect();
     assert_eq!(names, ["act", "odd", "p", "d"], "{:?}", listing.problems);
     assert_eq!(listing.tools[2].description, "a\\u{200b}\\u{e0041}b");
     assert_eq!(listing.server, "hostile 1");
     assert_eq!(listing.protocol, "2025-06-18");
-    for part in ["`same` more than once", "`bomb` has a schema larger", "`schemaless` has no input schema", "circles"] {
-        assert!(listing.problems.iter().any(|problem| problem.contains(part)), "{part}: {:?}", listing.problems);
+    for part in
+        ["more than one `same`", "`bomb` has a schema larger", "`schemaless` has no input schema", "circles"]
+    {
+        assert!(
+            listing.problems.iter().any(|problem| problem.contains(part)),
+            "{part}: {:?}",
+            listing.problems
+        );
     }
 }
 

@@ -15,7 +15,10 @@ async fn plane(modes: &[&str], effect: Effect) -> (HttpPeer, Plane) {
 }
 
 fn methods(seen: &[Value]) -> Vec<&str> {
-    seen.iter().filter(|entry| entry["http"] == "POST").filter_map(|entry| entry["body"]["method"].as_str()).collect()
+    seen.iter()
+        .filter(|entry| entry["http"] == "POST")
+        .filter_map(|entry| entry["body"]["method"].as_str())
+        .collect()
 }
 
 #[tokio::test]
@@ -32,7 +35,10 @@ async fn both_eras_are_spoken_and_remembered() {
 
     let (peer, plane) = self::plane(&[], Effect::Read).await;
     assert!(plane.call("act", json!({})).await.ok);
-    assert_eq!(methods(&peer.seen().await)[..3], ["server/discover", "initialize", "notifications/initialized"]);
+    assert_eq!(
+        methods(&peer.seen().await)[..3],
+        ["server/discover", "initialize", "notifications/initialized"]
+    );
 }
 
 #[tokio::test]
@@ -109,7 +115,8 @@ async fn a_session_that_was_forgotten_is_begun_again() {
 #[tokio::test]
 async fn addresses_that_are_not_public_are_refused() {
     let allowed = |url: &str| upstream(Transport::Http { url: url.to_owned(), headers: [].into() });
-    for url in ["http://169.254.169.254/mcp", "http://10.0.0.1/mcp", "file:///etc/passwd", "http://[::1]/mcp"] {
+    for url in ["http://169.254.169.254/mcp", "http://10.0.0.1/mcp", "file:///etc/passwd", "http://[::1]/mcp"]
+    {
         let plane = Plane::new(allowed(url)).await;
         let error = plane.list().await.unwrap_err();
         assert_eq!(error.code, ErrorCode::UpstreamFailed, "{url}");

@@ -25,7 +25,12 @@ struct Turning {
 
 #[async_trait]
 impl Credentials for Turning {
-    async fn present(&self, _: &TenantId, service: &str, whose: Whose<'_>) -> Result<Vec<Presented>, CallError> {
+    async fn present(
+        &self,
+        _: &TenantId,
+        service: &str,
+        whose: Whose<'_>,
+    ) -> Result<Vec<Presented>, CallError> {
         self.asked.lock().unwrap().push(format!("{service} {whose:?}"));
         let good = self.refused.load(Ordering::Relaxed) > 0 && !self.never;
         Ok(vec![Presented::Bearer(secret(if good { "good" } else { "old" }))])

@@ -52,9 +52,11 @@ async fn everything(plane: &Plane) {
     let image = plane.value("get-tiny-image", json!({})).await;
     assert!(image["content"].as_array().unwrap().iter().any(|block| block["type"] == "image"), "{image}");
     let links = plane.value("get-resource-links", json!({ "count": 2 })).await;
-    let withheld = links["content"].as_array().unwrap().iter().filter(|block| {
-        block["text"].as_str().is_some_and(|text| text.starts_with("[withheld: a link"))
-    });
+    let withheld = links["content"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|block| block["text"].as_str().is_some_and(|text| text.starts_with("[withheld: a link")));
     assert_eq!(withheld.count(), 2, "{links}");
     let long = json!({ "duration": 0.3, "steps": 3 });
     assert!(plane.call("trigger-long-running-operation", long).await.ok);

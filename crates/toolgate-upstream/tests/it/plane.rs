@@ -17,7 +17,8 @@ use toolgate_core::id::{ApiKeyId, ConnectionId, PrincipalId, Slug, TenantId};
 use toolgate_core::port::capability::{Capabilities, SystemClock};
 use toolgate_core::port::connection::{Credentials, Opened, Presented, Whose};
 use toolgate_core::port::gate::{
-    Admission, Ask, Authorizer, ConnectionGate, Decision, Directory, LimitError, Limiter, Permit, Policy, Verdict,
+    Admission, Ask, Authorizer, ConnectionGate, Decision, Directory, LimitError, Limiter, Permit, Policy,
+    Verdict,
 };
 use toolgate_core::port::store::StoreError;
 use toolgate_core::port::upstream::{Listing, Upstreams};
@@ -27,7 +28,8 @@ use toolgate_core::upstream::{
     Acceptance, Accepted, Offer, Transport, Upstream, UpstreamAuth, UpstreamTool, tool_id,
 };
 use toolgate_core::{
-    AccessRules, Actor, Call, CallError, CallResult, Catalog, ErrorCode, Runner, Source, Timestamp, ToolContract,
+    AccessRules, Actor, Call, CallError, CallResult, Catalog, ErrorCode, Runner, Source, Timestamp,
+    ToolContract,
 };
 use toolgate_egress::{EgressClient, EgressPolicy};
 use toolgate_store_sqlite::SqliteStore;
@@ -73,7 +75,8 @@ pub(crate) fn stdio(command: impl AsRef<Path>, args: &[&str]) -> Upstream {
 /// The server that does what it is told, as a process.
 pub(crate) fn hostile(modes: &[&str]) -> Upstream {
     let script = script();
-    let args: Vec<&str> = [script.to_str().unwrap(), "stdio"].into_iter().chain(modes.iter().copied()).collect();
+    let args: Vec<&str> =
+        [script.to_str().unwrap(), "stdio"].into_iter().chain(modes.iter().copied()).collect();
     stdio("node", &args)
 }
 
@@ -131,7 +134,11 @@ impl Plane {
         Self::with(upstream, Settings::default(), Arc::new(Nobody)).await
     }
 
-    pub(crate) async fn with(upstream: Upstream, settings: Settings, credentials: Arc<dyn Credentials>) -> Self {
+    pub(crate) async fn with(
+        upstream: Upstream,
+        settings: Settings,
+        credentials: Arc<dyn Credentials>,
+    ) -> Self {
         let policy = EgressPolicy { allow: vec!["127.0.0.1".parse().unwrap()], plain_http: true };
         let pool = UpstreamPool::new(credentials, EgressClient::new(policy).unwrap(), settings);
         let tools = Arc::new(Held::default());
@@ -259,7 +266,7 @@ pub(crate) fn actor() -> Actor {
         subject: None,
         rules: AccessRules::all(),
         roles: Arc::default(),
-        scopes: Arc::new(Scopes::all()),
+        scopes: Arc::new(Scopes::new([])),
         credential: Credential::Key(ApiKeyId::generate()),
     }
 }
@@ -281,7 +288,12 @@ pub(crate) struct Given<F>(pub(crate) F);
 
 #[async_trait]
 impl<F: Fn(&str, Whose<'_>) -> Presented + Send + Sync> Credentials for Given<F> {
-    async fn present(&self, _: &TenantId, service: &str, whose: Whose<'_>) -> Result<Vec<Presented>, CallError> {
+    async fn present(
+        &self,
+        _: &TenantId,
+        service: &str,
+        whose: Whose<'_>,
+    ) -> Result<Vec<Presented>, CallError> {
         Ok(vec![(self.0)(service, whose)])
     }
 

@@ -14,6 +14,7 @@ export function TitledCard({
   children,
   className,
   flush,
+  level = 2,
 }: {
   title: ReactNode;
   aside?: ReactNode;
@@ -21,11 +22,14 @@ export function TitledCard({
   className?: string;
   /** The content reaches the edges, as tables do. */
   flush?: boolean;
+  /** The level of the title: 3 below a part that has a title of its own. */
+  level?: 2 | 3;
 }) {
+  const Title = `h${level}` as const;
   return (
     <Card className={cn("min-w-0", className)}>
       <div className="flex min-h-[52px] flex-wrap items-center justify-between gap-3 px-5 py-2.5">
-        <h3 className="text-sm font-semibold">{title}</h3>
+        <Title className="text-sm font-semibold">{title}</Title>
         {aside}
       </div>
       <div className={flush ? "" : "px-5 pb-5"}>{children}</div>

@@ -6,7 +6,7 @@ import { cn } from "@/lib/cn";
 export const controlLook =
   "w-full rounded-lg border border-line-strong bg-surface px-3 text-sm text-ink transition-colors " +
   "hover:border-ink-3 focus-visible:border-accent focus-visible:outline-offset-0 " +
-  "disabled:cursor-not-allowed disabled:bg-sunken disabled:text-ink-3 read-only:bg-sunken aria-invalid:border-danger";
+  "disabled:cursor-not-allowed disabled:bg-sunken disabled:text-ink-3 [&:is(input,textarea):read-only]:bg-sunken aria-invalid:border-danger";
 
 /** A line of text. */
 export function Input({ className, ...props }: ComponentProps<"input">) {

@@ -20,6 +20,8 @@ import {
   Download,
 } from "lucide-react";
 
+import { humanWord } from "@/lib/format";
+
 import { Badge, type Tone } from "./badge";
 
 type Face = { tone: Tone; icon: LucideIcon; word: string };
@@ -107,7 +109,7 @@ export function originOf(id: string): { key: string; word: string; icon: LucideI
     case "custom":
       return { key: "custom", word: "Custom", icon: Puzzle };
     default:
-      return { key: namespace, word: namespace, icon: Package };
+      return { key: namespace, word: humanWord(namespace), icon: Package };
   }
 }
 

@@ -6,34 +6,38 @@ import { cn } from "@/lib/cn";
 
 import { Button } from "./button";
 
-function Framed({ icon: Icon, title, children, className, alert }: {
+function Framed({ icon: Icon, title, children, className, alert, level = 2 }: {
   icon: LucideIcon;
   title: string;
   children: ReactNode;
   className?: string;
   alert?: boolean;
+  level?: 1 | 2;
 }) {
+  const Title = `h${level}` as const;
   return (
     <div role={alert ? "alert" : undefined} className={cn("flex flex-col items-center px-6 py-14 text-center", className)}>
       <span className="mb-4 flex size-11 items-center justify-center rounded-xl border border-line bg-sunken text-ink-3">
         <Icon aria-hidden className="size-5" />
       </span>
-      <h2 className="text-lg font-semibold">{title}</h2>
+      <Title className="text-lg font-semibold">{title}</Title>
       <div className="mt-1 max-w-[48ch] space-y-4 text-sm text-ink-3">{children}</div>
     </div>
   );
 }
 
 /** Nothing here yet: what goes here, and the next step. */
-export function EmptyState({ icon, title, children, action, className }: {
+export function EmptyState({ icon, title, children, action, className, level }: {
   icon: LucideIcon;
   title: string;
   children: ReactNode;
   action?: ReactNode;
   className?: string;
+  /** 1 where it is the whole page. */
+  level?: 1 | 2;
 }) {
   return (
-    <Framed icon={icon} title={title} className={className}>
+    <Framed icon={icon} title={title} className={className} level={level}>
       <p>{children}</p>
       {action}
     </Framed>
@@ -41,16 +45,18 @@ export function EmptyState({ icon, title, children, action, className }: {
 }
 
 /** What failed, in the server's own words, and a way to try again. */
-export function ErrorState({ error, what, onRetry, className }: {
+export function ErrorState({ error, what, onRetry, className, level }: {
   error: unknown;
   /** What could not be done: `The tools could not be loaded`. */
   what: string;
   onRetry?: () => void;
   className?: string;
+  /** 1 where it is the whole page. */
+  level?: 1 | 2;
 }) {
   const problem = asProblem(error);
   return (
-    <Framed icon={CloudOff} title={what} className={className} alert>
+    <Framed icon={CloudOff} title={what} className={className} level={level} alert>
       <p>
         {problem.sentence} {problem.hint}
       </p>

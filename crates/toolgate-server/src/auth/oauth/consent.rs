@@ -92,7 +92,7 @@ fn policy(redirect_uri: &str) -> String {
         _ => format!("{}:", redirect_uri.split(':').next().unwrap_or_default()),
     };
     format!(
-        "default-src 'none'; style-src 'self'; form-action 'self' {back}; frame-ancestors 'none'; base-uri 'none'"
+        "default-src 'none'; style-src 'self'; font-src 'self'; form-action 'self' {back}; frame-ancestors 'none'; base-uri 'none'"
     )
 }
 

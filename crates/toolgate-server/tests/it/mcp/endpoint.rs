@@ -54,7 +54,7 @@ async fn a_large_catalog_is_searched_and_what_is_called_is_the_tool_itself() {
     let called = client.call("call_tool", json!({ "tool": "core__get_current_time", "arguments": {} })).await;
     let call = called.result()["_meta"]["toolgate/call_id"].as_str().unwrap().to_owned();
     let (_, row) = gate.get(&format!("/api/v1/invocations/{call}")).await;
-    assert_eq!(row["tool"], "core__get_current_time", "recorded as itself");
+    assert_eq!(row["tool_id"], "core__get_current_time", "recorded as itself");
     for hidden in ["fixture__internal", "no__such", "call_tool"] {
         for tool in ["describe_tool", "call_tool"] {
             let refused = client.call(tool, json!({ "tool": hidden })).await;

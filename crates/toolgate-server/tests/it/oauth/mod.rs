@@ -4,6 +4,7 @@ mod attack;
 mod client;
 mod flow;
 mod grant;
+mod issuer;
 
 use serde_json::{Value, json};
 use toolgate_app::{Address, OauthSettings};

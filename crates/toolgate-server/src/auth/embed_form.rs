@@ -1,0 +1,125 @@
+//! How a question to a person is drawn. The names of the fields and the `data-` attributes are what the web UI's script
+//! (web/src/embed) reads.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use toolgate_api::rfc3339;
+use toolgate_app::OpenRequest;
+use toolgate_core::input_request::{Approve, ChoiceOption, Choose, Markup, Question, QuestionKind};
+
+use super::page::{Page, escape, whole};
+
+/// How many comments the page has room for without a script.
+pub(super) const NOTES: usize = 5;
+
+/// Only our own script and style, pictures that are part of the page itself, and answers only to us.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src data:; \
+     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// The form. `said` is what went wrong before, as HTML.
+pub(super) fn form(open: &OpenRequest, said: &str) -> Response {
+    let request = &open.request;
+    let mut main = String::from(said);
+    if let Some(instructions) = &request.instructions {
+        for paragraph in instructions.split("\n\n") {
+            main.push_str(&format!("<p class=\"words\">{}</p>\n", escape(paragraph)));
+        }
+    }
+    main.push_str("<form method=\"post\" data-input-request>\n");
+    for question in request.questions.iter().flatten() {
+        main.push_str(&asked(question));
+    }
+    if let Some(choose) = &request.choose {
+        main.push_str(&offered(choose));
+    }
+    if let Some(markup) = &request.markup {
+        main.push_str(&commented(markup));
+    }
+    if let Some(approve) = &request.approve {
+        main.push_str(&stated(approve));
+    }
+    let until = rfc3339(open.expires_at);
+    let shown = until.get(..16).unwrap_or_default().replace('T', " ");
+    main.push_str(&format!(
+        "<p><button type=\"submit\">Send</button></p>\n\
+         <small>It can be answered once, until <time datetime=\"{until}\">{shown} UTC</time>.</small>\n</form>\n"
+    ));
+    // The name ends in a hash; beside the script lies a packed copy.
+    let script = toolgate_ui::asset("embed-").map(|path| path.trim_end_matches(".gz").to_owned());
+    let page =
+        Page { title: &request.title, main: &main, policy: POLICY, look: "wide", script: script.as_deref() };
+    whole(StatusCode::OK, &page)
+}
+
+fn asked(question: &Question) -> String {
+    let (id, label) = (escape(&question.id), escape(&question.label));
+    let (required, optional) =
+        if question.required { (" required", "") } else { ("", " <span class=\"hint\">optional</span>") };
+    let field = match question.kind {
+        QuestionKind::Text => {
+            format!("<input id=\"q-{id}\" name=\"q-{id}\" type=\"text\" maxlength=\"10000\"{required}>")
+        }
+        QuestionKind::LongText => {
+            format!("<textarea id=\"q-{id}\" name=\"q-{id}\" maxlength=\"10000\"{required}></textarea>")
+        }
+        QuestionKind::Number => {
+            format!("<input id=\"q-{id}\" name=\"q-{id}\" type=\"number\" step=\"any\"{required}>")
+        }
+    };
+    format!("<p><label for=\"q-{id}\">{label}{optional}</label>\n{field}</p>\n")
+}
+
+fn offered(choose: &Choose) -> String {
+    let (legend, several) =
+        if choose.several { ("Choose one or more", " data-several") } else { ("Choose one", "") };
+    let options: String = choose.options.iter().map(|option| card(option, choose.several)).collect();
+    format!(
+        "<fieldset class=\"cards\" data-choose{several}>\n<legend>{legend}</legend>\n{options}</fieldset>\n"
+    )
+}
+
+fn card(option: &ChoiceOption, several: bool) -> String {
+    let (kind, required) = if several { ("checkbox", "") } else { ("radio", " required") };
+    let picture = option.image.as_ref().map(|image| format!("<img alt=\"\" src=\"{}\">", escape(image)));
+    let more =
+        option.description.as_ref().map(|text| format!("<span class=\"hint\">{}</span>", escape(text)));
+    format!(
+        "<label class=\"card\"><input type=\"{kind}\" name=\"chosen\" value=\"{}\"{required}> \
+         <span class=\"name\">{}</span>{}{}</label>\n",
+        escape(&option.id),
+        escape(&option.label),
+        more.unwrap_or_default(),
+        picture.unwrap_or_default(),
+    )
+}
+
+fn commented(markup: &Markup) -> String {
+    let mut html = format!(
+        "<div class=\"markup\" data-markup>\n<img alt=\"The image to comment on\" src=\"{}\">\n</div>\n<div data-notes>\n",
+        escape(&markup.image)
+    );
+    for number in 1..=NOTES {
+        html.push_str(&format!(
+            "<fieldset>\n<legend>Comment {number}</legend>\n\
+             <p><label for=\"text{number}\">What</label>\n<textarea id=\"text{number}\" name=\"text{number}\"></textarea></p>\n\
+             <p><label for=\"x{number}\">From the left, in percent</label>\n\
+             <input id=\"x{number}\" name=\"x{number}\" type=\"number\" min=\"0\" max=\"100\" step=\"any\"></p>\n\
+             <p><label for=\"y{number}\">From the top, in percent</label>\n\
+             <input id=\"y{number}\" name=\"y{number}\" type=\"number\" min=\"0\" max=\"100\" step=\"any\"></p>\n</fieldset>\n"
+        ));
+    }
+    html.push_str("</div>\n");
+    html
+}
+
+fn stated(approve: &Approve) -> String {
+    format!(
+        "<fieldset class=\"cards\" data-approve>\n<legend class=\"statement\">{}</legend>\n\
+         <label class=\"card\"><input type=\"radio\" name=\"approved\" value=\"yes\" required> <span class=\"name\">Yes</span></label>\n\
+         <label class=\"card\"><input type=\"radio\" name=\"approved\" value=\"no\"> <span class=\"name\">No</span></label>\n\
+         </fieldset>\n\
+         <p><label for=\"notes\">Anything to add <span class=\"hint\">optional</span></label>\n\
+         <textarea id=\"notes\" name=\"notes\" maxlength=\"10000\"></textarea></p>\n",
+        escape(&approve.statement)
+    )
+}

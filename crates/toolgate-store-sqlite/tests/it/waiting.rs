@@ -1,0 +1,53 @@
+//! Calls that waited before rows said why.
+
+use rusqlite::Connection;
+use toolgate_core::change::{NewCall, SessionUse, fold, recorded};
+use toolgate_core::id::{InvocationId, SessionId, TenantId};
+use toolgate_core::invocation::{Opened, Step};
+use toolgate_core::port::store::{Begun, InvocationStore};
+use toolgate_core::{Effect, Egress, JsonText, Source, Timestamp};
+
+use crate::fresh;
+
+/// The part of the step that brings rows up to date.
+fn fill_in() -> &'static str {
+    let text = include_str!("../../migrations/0004_outbox.sql");
+    &text[text.find("UPDATE invocations SET reason").unwrap()..]
+}
+
+#[tokio::test]
+async fn rows_of_an_older_program_learn_why_they_wait() {
+    let (store, folder) = fresh().await;
+    let (id, at) = (InvocationId::generate(), Timestamp::from_micros(1));
+    let opened = Opened {
+        id,
+        tenant: TenantId::default_tenant(),
+        session: SessionId::from_uuid(id.uuid()),
+        parent: None,
+        tool: "core__x".parse().unwrap(),
+        tool_version: None,
+        effect: Effect::Mutate,
+        egress: Egress::None,
+        idempotent: false,
+        actor: "user:ada".parse().unwrap(),
+        subject: None,
+        key: None,
+        source: Source::Api,
+        input: JsonText::parse(r#"{"reason":"not this one","a":"\u0000"}"#).unwrap(),
+        idempotency_key: None,
+        request_digest: String::new(),
+        rule: None,
+        approval_required: true,
+        created_at: at,
+    };
+    let step = Step::NeedsApproval { reason: "policy \"asks\" ü".into(), deadline: at, review: None };
+    let call = NewCall::open(opened, &[step], at, SessionUse::New).unwrap();
+    let Begun::Fresh(row) = store.begin(call).await.unwrap() else { panic!("it is new") };
+    let raw = Connection::open(folder.path().join("toolgate.db")).unwrap();
+    raw.execute("UPDATE invocations SET reason = NULL", []).unwrap();
+    raw.execute_batch(fill_in()).unwrap();
+    let row = store.get(&row.opened.tenant, row.id()).await.unwrap().unwrap();
+    assert_eq!(row.reason.as_deref(), Some("policy \"asks\" ü"));
+    let events = store.invocation_events(&row).await.unwrap();
+    assert_eq!(recorded(&row), fold(&events).unwrap(), "row and record agree");
+}

@@ -1,0 +1,75 @@
+import { execSync } from "node:child_process";
+
+import AxeBuilder from "@axe-core/playwright";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+import { type Gate, LOGIN, PASSWORD } from "./gate";
+
+const executablePath = process.env.CHROMIUM ?? execSync("command -v chromium", { shell: "/bin/sh" }).toString().trim();
+const args = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+
+export const WIDE = { width: 1440, height: 900 };
+export const NARROW = { width: 390, height: 844 };
+
+export const launch = (): Promise<Browser> => chromium.launch({ executablePath, args });
+
+/** A page that remembers everything that went wrong in it, and every host it asked. */
+export type Watched = { page: Page; context: BrowserContext; wrong: string[]; hosts: Set<string> };
+
+export async function open(browser: Browser, viewport = WIDE): Promise<Watched> {
+  const context = await browser.newContext({
+    viewport,
+    reducedMotion: "reduce",
+    colorScheme: "light",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const page = await context.newPage();
+  const wrong: string[] = [];
+  const hosts = new Set<string>();
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") wrong.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => wrong.push(`page: ${error.message}`));
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.protocol.startsWith("http")) hosts.add(url.host);
+  });
+  page.setDefaultTimeout(20_000);
+  return { page, context, wrong, hosts };
+}
+
+/** Uses the set-up link: makes the first administrator and signs in. */
+export async function setUp(page: Page, gate: Gate): Promise<void> {
+  await page.goto(gate.setUpLink);
+  await page.getByLabel("Login").fill(LOGIN);
+  await page.getByLabel("Your name").fill("Ada");
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Create and sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Tools" }).waitFor();
+}
+
+export async function signIn(page: Page): Promise<void> {
+  await page.getByLabel("Login").fill(LOGIN);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** What axe finds, one line each. */
+export async function violations(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map((node) => `${id}: ${help}\n    ${node.target.join(" ")}\n    ${node.html.slice(0, 240)}\n    ${node.failureSummary?.split("\n")[1] ?? ""}`),
+  );
+}
+
+export async function theme(page: Page, which: "light" | "dark"): Promise<void> {
+  await page.evaluate((chosen) => {
+    localStorage.setItem("toolgate.theme", chosen);
+    document.documentElement.dataset.theme = chosen;
+  }, which);
+}

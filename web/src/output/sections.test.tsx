@@ -1,0 +1,67 @@
+import { render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, test } from "vitest";
+
+import { contentOf } from "./content";
+import { Output, sectionsOf } from "./sections";
+import { formatValue } from "./value";
+
+test("a summary is its sentence and its figures", () => {
+  const section = { key: "s", label: "Summary", type: "summary", config: { figures: [{ field: "npv", label: "Value", format: "money" }] } };
+  render(<Output value={{ s: { text: "Well done.", npv: 1234.5 } }} sections={[section]} />);
+  expect(screen.getByText("Well done.")).toBeDefined();
+  expect(screen.getByText("1,234.5")).toBeDefined();
+});
+
+test("a table sorts by figures, not by their letters", async () => {
+  const section = { key: "rows", label: "Rows", type: "table", config: { columns: [{ field: "n", label: "Number", format: "integer" }] } };
+  render(<Output value={{ rows: [{ n: 9 }, { n: 100 }] }} sections={[section]} />);
+  await userEvent.click(screen.getByRole("button", { name: "Number" }));
+  const cells = await screen.findAllByRole("cell");
+  expect(cells.map((cell) => cell.textContent)).toEqual(["100", "9"]);
+});
+
+test("a drawing has its numbers as a table", async () => {
+  const section = {
+    key: "years",
+    label: "Money over time",
+    type: "chart",
+    config: { kind: "line", x: { field: "year", label: "Year" }, series: [{ field: "sum", label: "Sum", format: "money" }] },
+  };
+  render(<Output value={{ years: [{ year: 1, sum: 10 }] }} sections={[section]} />);
+  const table = await screen.findByRole("table", { name: "Money over time" }, { timeout: 20_000 });
+  expect(within(table).getByRole("cell", { name: "10" })).toBeDefined();
+}, 30_000);
+
+test("kinds nobody knows, and values of the wrong shape, are shown as JSON and break nothing", () => {
+  const sections = sectionsOf([
+    { key: "a", label: "New kind", type: "hologram" },
+    { key: "b", label: "Bad table", type: "table" },
+    { key: "c", label: "Bad ranking", type: "ranking" },
+    "nonsense",
+  ]);
+  render(<Output value={{ a: { x: 1 }, b: 7, c: "x", rest: true }} sections={sections} />);
+  for (const label of ["New kind", "Bad table", "Bad ranking", "The rest of the result"]) {
+    expect(screen.getByRole("region", { name: label })).toBeDefined();
+  }
+});
+
+test("a result without sections is shown by what it is", () => {
+  render(<Output value={{ milliseconds: 1500, done: true }} sections={[]} />);
+  expect(screen.getByText("1,500")).toBeDefined();
+  expect(screen.getByText("Yes")).toBeDefined();
+});
+
+test("pictures that could hold a script are not drawn", () => {
+  const blocks = contentOf({ content: [{ type: "image", mimeType: "image/svg+xml", data: "PHN2Zz4=" }] })!.blocks;
+  render(<Output value={{ content: blocks }} sections={[]} />);
+  expect(document.querySelector("img")).toBeNull();
+});
+
+test("values are written as people read them", () => {
+  expect(formatValue(null)).toBe("–");
+  expect(formatValue(0.5, "percent")).toBe("0.5%");
+  expect(formatValue("quick_win", "label")).toBe("Quick win");
+  expect(formatValue(["a", "b"], "list")).toBe("a, b");
+  expect(formatValue(1234.5, "integer")).toBe("1,235");
+});
