@@ -93,13 +93,23 @@ pub(crate) async fn gate(binary: &Path, database_url: Option<&str>, copies: u32)
     if let Some(url) = database_url {
         command.args(["--database-url", url]);
     }
-    start(command, |command, address, folder| {
+    let server = start(command, |command, address, folder| {
         command.args(["--listen", address]).arg("--data").arg(folder.join("data"));
         let config = folder.join("toolgate.toml");
         // The upstream it is measured with is on this machine. A gate that misses the file says so by not starting.
         let _ = std::fs::write(&config, "[egress]\nallow = [\"127.0.0.1\"]\nplain_http = true\n");
         command.arg("--config").arg(config);
-    })
+    })?;
+    // Listening comes before the tools are set up.
+    let (client, ready) = (http_client()?, format!("http://{}/readyz", server.address));
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !client.get(&ready).send().await?.status().is_success() {
+        if Instant::now() > patience {
+            bail!("the gate did not get ready");
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(server)
 }
 
 fn start(mut command: Command, place: impl FnOnce(&mut Command, &str, &Path)) -> anyhow::Result<Server> {
@@ -115,7 +125,5 @@ fn start(mut command: Command, place: impl FnOnce(&mut Command, &str, &Path)) ->
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    // Listening comes before the tools are set up; the first call waits for that.
-    std::thread::sleep(Duration::from_millis(300));
     Ok(server)
 }

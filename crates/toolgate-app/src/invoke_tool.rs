@@ -44,22 +44,7 @@ impl App {
         }
         let tool = request.tool.clone();
         let began = Instant::now();
-        let result = self
-            .runner
-            .execute(Call {
-                actor: actor.clone(),
-                tool: request.tool,
-                input: CallInput::Value(request.input),
-                session: request.session,
-                parent: request.parent,
-                idempotency_key: request.idempotency_key,
-                connection: request.connection,
-                key: actor.key(),
-                source: request.source,
-                wait: request.wait,
-                watch: request.watch,
-            })
-            .await?;
+        let result = self.runner.execute(call_of(actor, request)).await?;
         let known = result.error.as_ref().is_none_or(|e| e.code != toolgate_core::ErrorCode::Unavailable);
         // An unknown tool's name is the caller's own text: it must not become a label of its own.
         let label = if known { tool.to_string() } else { "unknown".to_owned() };
@@ -69,5 +54,30 @@ impl App {
         metrics::histogram!("toolgate_gate_seconds").record(gate.as_secs_f64());
         metrics::histogram!("toolgate_tool_seconds", "tool" => label).record(result.tool_time.as_secs_f64());
         Ok(result)
+    }
+
+    /// Writes down that a caller asked for a tool they may not have, for doors that never let it come to a call.
+    ///
+    /// # Errors
+    /// As [`App::invoke_tool`].
+    pub async fn refuse_tool(&self, actor: &Actor, request: InvokeRequest) -> Result<(), AppError> {
+        self.runner.refuse(&call_of(actor, request)).await?;
+        Ok(())
+    }
+}
+
+fn call_of(actor: &Actor, request: InvokeRequest) -> Call {
+    Call {
+        actor: actor.clone(),
+        tool: request.tool,
+        input: CallInput::Value(request.input),
+        session: request.session,
+        parent: request.parent,
+        idempotency_key: request.idempotency_key,
+        connection: request.connection,
+        key: actor.key(),
+        source: request.source,
+        wait: request.wait,
+        watch: request.watch,
     }
 }

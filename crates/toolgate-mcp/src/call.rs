@@ -24,6 +24,8 @@ use crate::state::request_digest;
 
 /// How long a client is kept waiting for a call. Many give up after a minute, and a call that goes on is not lost.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(25);
+/// The longest a client may ask to be kept waiting, in seconds.
+const MAX_PATIENCE: f64 = 300.0;
 /// How long one is that can be handed a task.
 const TASK_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -64,8 +66,14 @@ impl McpGate {
             return self.call_asked(x, asked).await;
         }
         let id = x.selection.id_of(name);
-        let tool = id.and_then(|id| self.plane.tool(x.actor, x.selection, &id));
-        let Some(tool) = tool else { return Err(unknown_tool(name)) };
+        let tool = id.as_ref().and_then(|id| self.plane.tool(x.actor, x.selection, id));
+        let Some(tool) = tool else {
+            // Who asks for what they may not have is in the record here as at every door.
+            if let Some(id) = id {
+                self.plane.refuse(x.actor, id, arguments).await?;
+            }
+            return Err(unknown_tool(name));
+        };
         if let Some(headers) = x.headers.filter(|_| x.client.is_modern()) {
             header::check_params(headers, &self.entry(x.selection, &tool).headers, &arguments)?;
         }
@@ -86,7 +94,7 @@ impl McpGate {
         if self.fixtures.is_some() {
             return self.call_fixture(x, &asked, kept).await;
         }
-        let wait = if x.client.capabilities.tasks { TASK_PATIENCE } else { PATIENCE };
+        let wait = patience(x, &asked.params)?;
         let mut reports = Reports::new(&asked.params);
         match self.run(x, &asked, asked.arguments.clone(), wait, &mut reports).await {
             Ok(result) => self.tell(x, &asked, &result).await,
@@ -202,6 +210,18 @@ impl McpGate {
                 }
             }
         }
+    }
+}
+
+/// How long to wait: what the client says, or what most clients bear.
+fn patience(x: &Exchange<'_>, params: &Map<String, Value>) -> Result<Duration, RpcError> {
+    match meta(params).and_then(|meta| meta.get("toolgate/wait_seconds")) {
+        None if x.client.capabilities.tasks => Ok(TASK_PATIENCE),
+        None => Ok(PATIENCE),
+        Some(said) => match said.as_f64() {
+            Some(seconds) if (0.0..=MAX_PATIENCE).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+            _ => Err(RpcError::invalid_params("`toolgate/wait_seconds` must be from 0 to 300")),
+        },
     }
 }
 

@@ -126,6 +126,9 @@ pub trait Plane: Send + Sync {
     /// Calls a tool.
     async fn call(&self, actor: &Actor, order: Order) -> Result<CallResult, PlaneError>;
 
+    /// Writes down that a caller asked for a tool they may not have.
+    async fn refuse(&self, actor: &Actor, tool: ToolName, input: Value) -> Result<(), PlaneError>;
+
     /// A call that this caller may see, as it stands.
     async fn read(&self, actor: &Actor, id: InvocationId) -> Result<Invocation, PlaneError>;
 

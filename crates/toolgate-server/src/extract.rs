@@ -127,16 +127,26 @@ pub(crate) fn is_json(content_type: Option<&header::HeaderValue>) -> bool {
 }
 
 pub(crate) async fn read(request: Request, state: &ServerState) -> Result<Bytes, ApiError> {
+    let (parts, body) = request.into_parts();
+    read_body(&parts.headers, body, state).await
+}
+
+/// Reads a body that is small and in time.
+pub(crate) async fn read_body(
+    headers: &header::HeaderMap,
+    body: axum::body::Body,
+    state: &ServerState,
+) -> Result<Bytes, ApiError> {
     let most = state.settings.max_body_bytes;
     let announced =
-        request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if announced.is_some_and(|length: u64| length > most as u64) {
         return Err(ApiError::door(
             DoorCode::PayloadTooLarge,
             format!("the body is larger than {most} bytes"),
         ));
     }
-    let body = Limited::new(request.into_body(), most).collect();
+    let body = Limited::new(body, most).collect();
     match tokio::time::timeout(state.settings.body_timeout, body).await {
         Err(_) => Err(ApiError::door(DoorCode::RequestTimeout, "the body took too long to arrive")),
         Ok(Ok(collected)) => Ok(collected.to_bytes()),

@@ -134,7 +134,7 @@ function Facts({ run }: { run: Run }) {
   );
 }
 
-const sources: Record<string, string> = { web: "this page", agent: "an agent", api: "the API", mcp: "MCP", system: "the gate itself" };
+const sources: Record<string, string> = { web: "the web UI", agent: "an agent", api: "the API", mcp: "MCP", system: "the gate itself" };
 
 function Who({ run }: { run: Run }) {
   return (

@@ -124,6 +124,9 @@ function Row({ run, index, top, columns, hideTool }: { run: Run; index: number; 
           {name}
           <span className="sr-only"> run {shortId(run.id)}</span>
         </Link>
+        <span className="block truncate text-xs text-ink-3 md:hidden">
+          {principalName(run.actor).name} · <RelativeTime at={run.created_at} />
+        </span>
       </span>
       <span role="cell" className="min-w-0 truncate max-md:hidden">
         {principalName(run.actor).name}

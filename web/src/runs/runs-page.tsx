@@ -33,7 +33,7 @@ export function RunsPage() {
       <PageHeader title="Runs" description="Every call you may see, newest first, whoever made it." />
       <div className="mb-4 flex flex-wrap gap-2">
         <RunSearch text={search.text ?? ""} onChange={(text) => change({ text: text || undefined })} />
-        <Select aria-label="Status" className="w-44" value={search.status ?? ""} onChange={(event) => change({ status: event.target.value || undefined })}>
+        <Select aria-label="Status" className="w-44 max-sm:w-[calc(50%-4px)]" value={search.status ?? ""} onChange={(event) => change({ status: event.target.value || undefined })}>
           <option value="">Every status</option>
           {Object.entries(statusWords).map(([value, word]) => (
             <option key={value} value={value}>
@@ -41,7 +41,7 @@ export function RunsPage() {
             </option>
           ))}
         </Select>
-        <Select aria-label="Tool" className="w-56" value={search.tool ?? ""} onChange={(event) => change({ tool: event.target.value || undefined })}>
+        <Select aria-label="Tool" className="w-56 max-sm:w-[calc(50%-4px)]" value={search.tool ?? ""} onChange={(event) => change({ tool: event.target.value || undefined })}>
           <option value="">Every tool</option>
           {search.tool && !tools.data?.some((tool) => tool.id === search.tool) ? <option value={search.tool}>{search.tool}</option> : null}
           {tools.data?.slice(0, 1000).map((tool) => (
@@ -52,7 +52,7 @@ export function RunsPage() {
         </Select>
         <Select
           aria-label="Time"
-          className="w-40"
+          className="w-40 max-sm:w-[calc(50%-4px)]"
           value={search.within ?? ""}
           onChange={(event) => change({ within: (event.target.value || undefined) as RunsSearch["within"] })}
         >

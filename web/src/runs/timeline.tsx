@@ -78,7 +78,7 @@ export function Timeline({ run }: { run: Run }) {
               <time dateTime={step.at} title={formatExact(step.at)}>
                 {formatClock(step.at)}
               </time>
-              {since === null ? null : <span className="block">+{formatDuration(since)}</span>}
+              {since === null || since < 1 ? null : <span className="block">+{formatDuration(since)}</span>}
             </span>
           </li>
         );

@@ -47,14 +47,7 @@ export function WaitingFor({ run }: { run: Run }) {
   return (
     <div className="space-y-3 text-sm text-ink-2">
       <p>
-        {review && review.needed > 1 ? `${review.needed} people have` : "A person has"} to decide before it runs
-        {run.rule ? (
-          <>
-            {" "}
-            (<span className="font-medium text-ink">{run.rule}</span>)
-          </>
-        ) : null}
-        .
+        {review && review.needed > 1 ? `${review.needed} people have` : "A person has"} to decide before it runs.
         {review ? (
           <>
             {" "}

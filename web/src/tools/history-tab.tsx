@@ -20,7 +20,7 @@ export function HistoryTab({ tool }: { tool: string }) {
           onChange={(event) => setText(event.target.value)}
           className="w-full max-w-[384px]"
         />
-        <Select aria-label="Status" className="w-44" value={status} onChange={(event) => setStatus(event.target.value)}>
+        <Select aria-label="Status" className="w-44 max-sm:w-full" value={status} onChange={(event) => setStatus(event.target.value)}>
           <option value="">Every status</option>
           {Object.entries(statusWords).map(([value, word]) => (
             <option key={value} value={value}>

@@ -126,8 +126,8 @@ function UnderWay({ run }: { run: Run }) {
         </div>
       ) : (
         <>
-          <WaitingFor run={run} />
           <PreviewOf run={run} />
+          <WaitingFor run={run} />
         </>
       )}
       {cancel.isError ? <ErrorNote error={cancel.error} /> : null}

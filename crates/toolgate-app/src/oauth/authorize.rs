@@ -5,7 +5,9 @@ use serde_json::json;
 use toolgate_core::administration::Write;
 use toolgate_core::id::{OauthGrantId, PrincipalKind, Slug};
 use toolgate_core::json::digest;
-use toolgate_core::oauth::{OauthClient, OauthGrant, OauthScope, OauthToken, OauthTokenKind};
+use toolgate_core::oauth::{
+    OauthClient, OauthClientKind, OauthGrant, OauthScope, OauthToken, OauthTokenKind,
+};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::{Actor, Credential, JsonText};
 
@@ -84,7 +86,8 @@ impl App {
     /// Checks what an application asks of a person who is signed in. `base` is where this server is.
     ///
     /// # Errors
-    /// Before it is known where the person can be sent back to, they are told here; from then on, the application.
+    /// Before it is known where the person can be sent back to, they are told here; from then on, the application, if
+    /// someone who manages the tenant named it.
     pub async fn check_authorization(
         &self,
         actor: &Actor,
@@ -103,11 +106,18 @@ impl App {
             )));
         }
         let checked = check(&request, &client, base);
-        let (scopes, resource) = checked.map_err(|(code, description)| AuthorizeFault::Back {
-            redirect_uri: request.redirect_uri.clone(),
-            state: request.state.clone(),
-            code,
-            description: description.to_owned(),
+        let (scopes, resource) = checked.map_err(|(code, description)| match client.kind {
+            OauthClientKind::Registered => AuthorizeFault::Back {
+                redirect_uri: request.redirect_uri.clone(),
+                state: request.state.clone(),
+                code,
+                description: description.to_owned(),
+            },
+            // Anyone can make such an application: a link to us must not send people on to wherever it likes before
+            // they decided anything (RFC 9700, 4.11.2).
+            OauthClientKind::MetadataDocument | OauthClientKind::Dynamic => {
+                AuthorizeFault::Here(OauthError::new(code, description))
+            }
         })?;
         Ok(Authorization {
             redirect_place: redirect::place(&request.redirect_uri),

@@ -70,7 +70,7 @@ impl App {
     /// As [`App::list_oauth_clients`], and "not found".
     pub async fn read_oauth_client(&self, actor: &Actor, id: &Slug) -> Result<Stored<OauthClient>, AppError> {
         self.require(actor, Area::OauthClients)?;
-        self.stored_one(actor, KIND, id.as_str()).await
+        Stored::of(self.document(actor, KIND, id.as_str(), "application").await?)
     }
 
     /// Names an application.

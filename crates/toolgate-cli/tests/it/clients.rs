@@ -170,6 +170,34 @@ fn the_python_sdk_of_the_stateless_era_calls_tools() {
     check_over_http(MODERN_PYTHON);
 }
 
+#[test]
+fn clients_of_both_eras_start_a_process_that_leads_to_the_gate() {
+    let gate = serve(&[], &[]);
+    let plan = json!({
+        "command": env!("CARGO_BIN_EXE_toolgate"),
+        "args": ["mcp"],
+        "env": { "TOOLGATE_URL": gate.url, "TOOLGATE_KEY": gate.key },
+        "calls": calls(),
+    });
+    for client in [LEGACY_TYPESCRIPT, MODERN_TYPESCRIPT, MODERN_PYTHON] {
+        check_report(&client.walk(&plan));
+    }
+}
+
+#[test]
+fn clients_of_both_eras_start_a_process_that_serves_its_own_data() {
+    let data = tempfile::TempDir::new().unwrap();
+    let plan = json!({
+        "command": env!("CARGO_BIN_EXE_toolgate"),
+        "args": ["mcp", "--data", data.path()],
+        "env": {},
+        "calls": calls(),
+    });
+    for client in [LEGACY_TYPESCRIPT, MODERN_TYPESCRIPT, MODERN_PYTHON] {
+        check_report(&client.walk(&plan));
+    }
+}
+
 /// Their person confirms in the client itself, and the call then runs, once.
 fn check_confirmation(client: Client) {
     let runtime = Runtime::new().unwrap();

@@ -418,6 +418,7 @@ fn every_command_has_help_with_examples() {
         ("approval", &approval),
         ("approval-rule", &four),
         ("grant", &["list", "show", "revoke"]),
+        ("notification", &["list", "retry", "test"]),
         ("tool", &tool),
     ] {
         let own = std::iter::once(vec![noun]).filter(|_| noun != "tool");

@@ -10,6 +10,7 @@ mod gate;
 mod governance;
 mod help;
 mod invocation;
+mod mcp;
 mod notification;
 mod oauth;
 mod session;

@@ -4,7 +4,7 @@ use crate::gate::{Gate, Ran};
 
 /// What changes from run to run, and what stands for it.
 const FILTERS: &[(&str, &str)] = &[
-    (r"\b(inv|ses|key|wrk)_[0-9a-f]{32}\b", "${1}_[id]"),
+    (r"\b(inv|ses|key|wrk|ntf)_[0-9a-f]{32}\b", "${1}_[id]"),
     (r"\bgnt-[0-9a-f]{32}\b", "gnt-[id]"),
     (r"\b[0-9a-f]{64}\b", "[hash]"),
     (r"(version +)[0-9a-f]{12}\b", "${1}[hash]"),

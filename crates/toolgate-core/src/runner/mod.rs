@@ -219,6 +219,20 @@ impl Runner {
         self.launch(ready, until).await
     }
 
+    /// Writes a call down that a door has refused, with the stage that stops it. It never runs, not even when every
+    /// stage would let it: then nothing is written.
+    ///
+    /// # Errors
+    /// As [`Runner::execute`].
+    pub async fn refuse(&self, call: &Call) -> Result<Option<CallResult>, RunError> {
+        self.0.limiter.knock(&call.actor).map_err(RunError::Refused)?;
+        let labels = self.labels(call).await.map_err(RunError::Store)?;
+        match self.admit(call, &labels) {
+            Ok(_) => Ok(None),
+            Err(stopped) => self.record_stop(call, String::new(), *stopped).await.map(Some),
+        }
+    }
+
     /// Runs a call on a task of its own, so that a caller who goes away does not take it along.
     async fn launch(&self, ready: Ready, until: Instant) -> Result<CallResult, RunError> {
         let (accept, accepted) = oneshot::channel();

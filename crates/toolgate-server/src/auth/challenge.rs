@@ -4,6 +4,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use toolgate_api::DoorCode;
 use toolgate_core::id::Slug;
+use toolgate_core::{Actor, Credential};
 
 use super::base_url;
 use crate::ServerState;
@@ -40,6 +41,12 @@ pub(crate) fn insufficient_scope(
         refused,
         &format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\", resource_metadata=\"{metadata}\""),
     )
+}
+
+/// Whether a caller comes with a token that is for something else than tools: it would see an empty list and not know
+/// why.
+pub(crate) fn lacks_tools(actor: &Actor) -> bool {
+    matches!(actor.credential, Credential::Token(_)) && !actor.scopes.narrow_tools()
 }
 
 /// The path of the protected resource that a request's path belongs to: empty, `/mcp` or `/mcp/{toolset}`.

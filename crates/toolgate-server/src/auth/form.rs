@@ -189,6 +189,9 @@ async fn show_sign_in(
             "<p>Nobody can sign in yet: open the set-up link that the server printed when it started.</p>\n",
         );
     }
+    if tenant != DEFAULT_TENANT {
+        main.push_str(&format!("<p>To the tenant <strong>{}</strong>.</p>\n", escape(tenant)));
+    }
     main.push_str("<form method=\"post\" action=\"/sign-in\">\n");
     main.push_str(&hidden("tenant", tenant));
     main.push_str(&hidden("return_to", return_to));

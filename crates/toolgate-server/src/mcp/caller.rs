@@ -16,6 +16,10 @@ use crate::auth::{Peer, base_url, challenge};
 pub(super) async fn of(state: &ServerState, parts: &Parts) -> Result<Actor, Response> {
     let unknown = || challenge::unauthenticated(state, &parts.headers, parts.uri.path());
     match find(state, parts).await {
+        Ok(Some(actor)) if challenge::lacks_tools(&actor) => {
+            let (headers, path) = (&parts.headers, parts.uri.path());
+            Err(challenge::insufficient_scope(state, headers, path, challenge::USUAL_SCOPE))
+        }
         Ok(Some(actor)) => Ok(actor),
         Ok(None) => Err(unknown()),
         Err(cause) => Err(refuse::api(cause.into())),

@@ -32,9 +32,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 type Work = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send>>;
 
 /// Headers, as the protocol asks for them.
-pub(super) struct HttpHeaders(pub(super) HeaderMap);
+pub(super) struct HttpHeaders<'a>(pub(super) &'a HeaderMap);
 
-impl Headers for HttpHeaders {
+impl Headers for HttpHeaders<'_> {
     fn get(&self, name: &str) -> Option<&[u8]> {
         self.0.get(name).map(HeaderValue::as_bytes)
     }
@@ -109,7 +109,7 @@ impl Job {
     fn work(self, request: Request, out: Outbox, gone: CancellationToken, outside: Arc<AtomicU64>) -> Work {
         Box::pin(async move {
             let base = base_url(&self.state.settings, &self.parts.headers);
-            let headers = HttpHeaders(self.parts.headers.clone());
+            let headers = HttpHeaders(&self.parts.headers);
             let id = request.id.clone();
             let exchange = Exchange {
                 actor: &self.actor,
@@ -125,7 +125,7 @@ impl Job {
             };
             let gate = &self.state.mcp.gate;
             if self.client.is_modern() && request.method == "subscriptions/listen" {
-                let bearer = Bearer { state: self.state.clone(), parts: self.parts };
+                let bearer = Bearer { state: self.state.clone(), parts: self.parts.clone() };
                 return gate.listen(&exchange, &request.params, &bearer).await;
             }
             gate.answer(&exchange, request).await

@@ -114,6 +114,21 @@ impl Plane for AppPlane {
         self.app.invoke_tool(actor, request).await.map_err(refused)
     }
 
+    async fn refuse(&self, actor: &Actor, tool: ToolName, input: Value) -> Result<(), PlaneError> {
+        let request = InvokeRequest {
+            tool,
+            input,
+            session: None,
+            parent: None,
+            idempotency_key: None,
+            connection: None,
+            source: Source::Mcp,
+            wait: Duration::ZERO,
+            watch: None,
+        };
+        self.app.refuse_tool(actor, request).await.map_err(refused)
+    }
+
     async fn read(&self, actor: &Actor, id: InvocationId) -> Result<Invocation, PlaneError> {
         self.app.read_invocation(actor, id).await.map_err(refused)
     }

@@ -16,7 +16,7 @@ use super::job::{HttpHeaders, Job};
 use super::session::{self, Named};
 use super::{caller, refuse};
 use crate::ServerState;
-use crate::extract::{is_json, read};
+use crate::extract::{is_json, read_body};
 
 const VERSION: &str = "mcp-protocol-version";
 /// What a client speaks that has a session and no word on its version.
@@ -46,7 +46,7 @@ pub(super) async fn post(State(state): State<ServerState>, request: Request) -> 
             "send `Accept: application/json, text/event-stream`",
         );
     }
-    let bytes = match read(Request::from_parts(parts.clone(), body), &state).await {
+    let bytes = match read_body(&parts.headers, body, &state).await {
         Ok(bytes) => bytes,
         Err(refused) => return refuse::api(refused),
     };
@@ -63,7 +63,7 @@ pub(super) async fn post(State(state): State<ServerState>, request: Request) -> 
         Ok(None) => return refuse::no_endpoint(id.as_ref()),
         Err(cause) => return refuse::api(cause.into()),
     };
-    let headers = HttpHeaders(parts.headers.clone());
+    let headers = HttpHeaders(&parts.headers);
     match message {
         Message::Request(request) if is_modern(&request, Some(&headers)) => {
             let client = match modern_client(&request, Some(&headers)) {

@@ -118,6 +118,9 @@ async fn a_list_is_the_callers_own() {
         let refused = client.send("resources/read", json!({ "uri": uri })).await;
         assert_eq!((refused.error().1, &refused.last()["error"]["data"]["uri"]), (-32602, &json!(uri)));
     }
+    let (_, tried) = gate.get("/api/v1/invocations?tool=core__calculate_roi").await;
+    let tried = &tried["invocations"][0];
+    assert_eq!((&tried["status"], &tried["actor"]), (&json!("failed"), &json!("user:narrow")), "recorded: {tried}");
     let completed = client
         .send(
             "completion/complete",

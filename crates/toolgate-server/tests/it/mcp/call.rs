@@ -97,6 +97,44 @@ async fn whoever_closes_the_stream_wants_the_answer_no_more() {
 }
 
 #[tokio::test]
+async fn a_call_that_outlives_its_clients_patience_goes_on() {
+    let gate = TestGate::start().await;
+    let slow = |wait: serde_json::Value| {
+        json!({
+            "name": "fixture__slow_read",
+            "arguments": { "milliseconds": 60_000 },
+            "_meta": { "toolgate/wait_seconds": wait },
+        })
+    };
+    let client = Modern::new(&gate, ADMIN);
+    let told = client.send("tools/call", slow(json!(0))).await;
+    let pending = &told.result()["_meta"]["toolgate/pending"];
+    assert_eq!(pending["status"], "running", "{}", told.last());
+    let call = pending["call_id"].as_str().unwrap();
+    assert!(
+        told.result()["content"][0]["text"].as_str().unwrap().contains(&format!("toolgate://calls/{call}"))
+    );
+    let (_, row) = gate.get(&format!("/api/v1/invocations/{call}")).await;
+    assert_eq!(row["status"], "running", "the end of the answer is not the end of the call");
+    let tasks =
+        Modern::new(&gate, ADMIN).can(json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
+    let made = tasks.send("tools/call", slow(json!(0))).await;
+    assert_eq!((&made.result()["resultType"], &made.result()["status"]), (&json!("task"), &json!("working")));
+    let task = json!({ "taskId": made.result()["taskId"] });
+    tasks.send("tasks/cancel", task.clone()).await;
+    loop {
+        let got = tasks.send("tasks/get", task.clone()).await;
+        match got.result()["status"].as_str().unwrap() {
+            "working" => tokio::task::yield_now().await,
+            other => break assert_eq!(other, "cancelled"),
+        }
+    }
+    for bad in [json!(-1), json!(301), json!("5")] {
+        assert_eq!(client.send("tools/call", slow(bad)).await.error(), (200, -32602, "bad_request"));
+    }
+}
+
+#[tokio::test]
 async fn a_key_makes_a_repeat_return_the_first_result() {
     let gate = TestGate::permissive().await;
     let client = Modern::new(&gate, ADMIN);

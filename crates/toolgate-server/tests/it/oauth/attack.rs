@@ -22,7 +22,7 @@ async fn a_code_works_once_and_its_replay_ends_everything() {
 }
 
 #[tokio::test]
-async fn a_used_refresh_token_ends_the_whole_grant_on_every_node() {
+async fn a_used_refresh_token_ends_the_whole_grant() {
     let gate = gate(OauthSettings::default()).await;
     let (first, token) = tokens(&gate, "bob", &[]).await;
     let (_, next) = refresh(&gate, &token).await;

@@ -63,6 +63,11 @@ async fn an_application_is_known_by_its_document() {
     assert_eq!(status, 200, "{tokens}");
     assert!(actor_at(&gate, tokens["access_token"].as_str().unwrap(), "/mcp").await.is_some());
 
+    // Nobody is sent on by an application that anyone can make, before they decided anything.
+    let asked_wrongly = asking(&gate, &[("client_id", ID), ("response_type", "token")]);
+    let answer = browser.get(&format!("/oauth/authorize?{asked_wrongly}")).await;
+    assert_eq!((answer.status, answer.headers.get("location")), (400, None));
+
     for wrong in [
         "https://evil.example/client.json",
         "https://app.example/none.json",

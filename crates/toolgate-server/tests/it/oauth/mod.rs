@@ -2,6 +2,7 @@
 
 mod attack;
 mod client;
+mod door;
 mod flow;
 mod grant;
 mod issuer;

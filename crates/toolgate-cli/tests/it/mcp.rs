@@ -1,0 +1,248 @@
+//! The MCP door of the real binary: over standard input and output, and on three nodes that know nothing of each other.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::gate::{Gate, KEY, finish, serve, toolgate};
+
+const MASTER: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A client at the other end of standard input and output.
+struct OverStdio {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl OverStdio {
+    fn start(args: &[&str], envs: &[(&str, &str)]) -> Self {
+        let mut command = toolgate();
+        command.arg("mcp").args(args).envs(envs.iter().copied());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (sender, lines) = channel();
+        let output = child.stdout.take().unwrap();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Self { input: child.stdin.take(), child, lines }
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    /// The next message; every line must be one.
+    fn next(&self) -> Value {
+        let line = self.lines.recv_timeout(PATIENCE).expect("an answer");
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a message: {line}"))
+    }
+
+    fn ask(&mut self, id: i64, method: &str, params: Value) -> Value {
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        loop {
+            let message = self.next();
+            if message["id"] == id {
+                return message;
+            }
+        }
+    }
+
+    fn open(&mut self, capabilities: Value) -> Value {
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "clientInfo": { "name": "a test", "version": "1" } });
+        let opened = self.ask(0, "initialize", params);
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        opened
+    }
+}
+
+impl Drop for OverStdio {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn modern(params: Value) -> Value {
+    let mut params = params;
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    params
+}
+
+/// Both eras, progress, mistakes, and the end of standard input.
+fn walk(mut client: OverStdio) {
+    let opened = client.open(json!({}));
+    assert_eq!(opened["result"]["protocolVersion"], "2025-11-25", "{opened}");
+    let listed = client.ask(1, "tools/list", json!({}));
+    assert!(listed["result"]["tools"].as_array().unwrap().len() > 5);
+    let clock = json!({ "name": "core__get_current_time", "arguments": {} });
+    let old = client.ask(2, "tools/call", clock.clone());
+    assert_eq!(old["result"]["structuredContent"]["timezone"], "UTC", "{old}");
+    let new = client.ask(3, "tools/call", modern(clock));
+    assert_eq!(new["result"]["resultType"], "complete", "{new}");
+    let unknown = client.ask(4, "tools/call", modern(json!({ "name": "n\u{f6} such" })));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    writeln!(client.input.as_mut().unwrap(), "not json").unwrap();
+    assert_eq!(client.next()["error"]["code"], -32700);
+    drop(client.input.take());
+    assert!(client.child.wait().unwrap().success(), "it ends with its input");
+    assert!(client.lines.recv().is_err(), "and says nothing more");
+}
+
+#[test]
+fn standard_input_leads_to_a_gate_elsewhere() {
+    let gate = serve(&[], &[]);
+    walk(OverStdio::start(&["--url", &gate.url], &[("TOOLGATE_KEY", KEY)]));
+    let mut client = OverStdio::start(&["--url", &gate.url], &[("TOOLGATE_KEY", KEY)]);
+    let slow = json!({ "name": "fixture__slow_read", "arguments": { "milliseconds": 300, "reports": 2 },
+        "_meta": { "progressToken": "p" } });
+    client.send(&json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": modern(slow) }));
+    assert_eq!(client.next()["method"], "notifications/progress");
+    assert_eq!(client.next()["method"], "notifications/progress");
+    assert_eq!(client.next()["id"], 9);
+    let mut nobody = OverStdio::start(&["--url", &gate.url], &[("TOOLGATE_KEY", "wrong")]);
+    let refused = nobody.ask(1, "tools/list", modern(json!({})));
+    assert_eq!(refused["error"]["data"]["code"], "unauthenticated", "{refused}");
+    let mut away = OverStdio::start(&["--url", "http://127.0.0.1:9"], &[]);
+    let refused = away.ask(1, "tools/list", modern(json!({})));
+    assert_eq!(refused["error"]["data"]["code"], "unavailable", "{refused}");
+}
+
+#[test]
+fn standard_input_leads_to_local_data() {
+    let data = tempfile::TempDir::new().unwrap();
+    let path = data.path().to_str().unwrap();
+    walk(OverStdio::start(&["--data", path], &[]));
+    let mut command = toolgate();
+    command.args(["mcp", "--data", path, "--as", "user:nobody"]);
+    let ran = finish(command, "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.stderr.contains("there is no `user:nobody` in this data"), "{ran:?}");
+}
+
+/// One node's MCP endpoint.
+struct Node<'a>(&'a Gate);
+
+impl Node<'_> {
+    fn post(&self, body: &Value, session: &str) -> wire::Answer {
+        wire::post(&self.0.url, body, session)
+    }
+}
+
+/// Just enough HTTP to see headers and streams as they come.
+mod wire {
+    use std::net::TcpStream;
+
+    use super::{BufRead, BufReader, KEY, PATIENCE, Read, Value, Write};
+
+    pub(super) struct Answer {
+        pub(super) status: u16,
+        pub(super) session: String,
+        reader: BufReader<TcpStream>,
+        length: Option<usize>,
+    }
+
+    pub(super) fn post(url: &str, body: &Value, session: &str) -> Answer {
+        let address = url.strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let body = body.to_string();
+        let named = if session.is_empty() { String::new() } else { format!("mcp-session-id: {session}\r\n") };
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {KEY}\r\n\
+             content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+             {named}connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let status = line.split(' ').nth(1).unwrap().parse().unwrap();
+        let (mut session, mut length) = (String::new(), None);
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            match line.trim_end().split_once(": ") {
+                None => break,
+                Some(("mcp-session-id", id)) => id.clone_into(&mut session),
+                Some(("content-length", text)) => length = text.parse().ok(),
+                Some(_) => {}
+            }
+        }
+        Answer { status, session, reader, length }
+    }
+
+    impl Answer {
+        /// The next message of a stream, or the one that is the body.
+        pub(super) fn next(&mut self) -> Value {
+            if let Some(length) = self.length {
+                let mut body = vec![0; length];
+                self.reader.read_exact(&mut body).unwrap();
+                return serde_json::from_slice(&body).unwrap();
+            }
+            loop {
+                let mut line = String::new();
+                assert!(self.reader.read_line(&mut line).unwrap() > 0, "the stream ended");
+                if let Some(data) = line.strip_prefix("data: ") {
+                    return serde_json::from_str(data).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn three_nodes_serve_one_session_between_them() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let database = runtime.block_on(toolgate_testkit::shared_postgres().create_database());
+    let start = || serve(&["--database-url", &database], &[("TOOLGATE_MASTER_KEY", MASTER)]);
+    let gates = [start(), start(), start()];
+    let [one, two, three] = [Node(&gates[0]), Node(&gates[1]), Node(&gates[2])];
+    let request = |id: i64, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    let opening = json!({ "protocolVersion": "2025-11-25", "capabilities": { "elicitation": {} },
+        "clientInfo": { "name": "a test", "version": "1" } });
+    let mut opened = one.post(&request(0, "initialize", opening), "");
+    let session = opened.session.clone();
+    assert_eq!((opened.status, session.is_empty()), (200, false), "{}", opened.next());
+    let mut listed = two.post(&request(1, "tools/list", json!({})), &session);
+    assert!(listed.next()["result"]["tools"].is_array());
+    // Asked on the second node, answered on the third; the second sees it by following the call.
+    let transfer = json!({ "name": "fixture__transfer", "arguments": { "amount": 3, "to": "ada" } });
+    let mut called = two.post(&request(2, "tools/call", transfer), &session);
+    let asked = called.next();
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    let answer = json!({ "jsonrpc": "2.0", "id": asked["id"],
+        "result": { "action": "accept", "content": { "decision": "approve" } } });
+    assert_eq!(three.post(&answer, &session).status, 202);
+    let done = called.next();
+    assert_eq!(
+        (&done["id"], &done["result"]["structuredContent"]["amount"]),
+        (&json!(2), &json!(3)),
+        "{done}"
+    );
+    assert_eq!(one.post(&answer, &session).status, 202, "a second answer, elsewhere, changes nothing");
+    let ran = gates[0].run(&["invocation", "list", "--json"]);
+    assert_eq!(ran.stdout.matches("\"fixture__transfer\"").count(), 1, "{ran:?}");
+    gates[0].ok(&["audit", "verify"]);
+}
+
+#[test]
+fn fixtures_of_the_suite_stay_on_this_machine() {
+    let data = tempfile::TempDir::new().unwrap();
+    let mut command = toolgate();
+    command.args(["serve", "--listen", "0.0.0.0:0", "--mcp-conformance", "--data"]).arg(data.path());
+    let ran = finish(command, "");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("listen on a loopback address"), "{ran:?}");
+}
