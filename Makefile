@@ -3,21 +3,32 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint unit fuzz docs bench dist
+.PHONY: help run build test ui lint unit conformance web fuzz docs bench dist
 
 help: ## Show this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: ## Build and run a gate (TOOLGATE_LISTEN, TOOLGATE_DATA, TOOLGATE_DATABASE_URL, TOOLGATE_ADMIN_KEY are passed on)
 	@scripts/need-rust
+	@scripts/build-web
 	cargo build --locked --profile fast --bin toolgate
 	@exec "$${CARGO_TARGET_DIR:-target}/fast/toolgate" serve
 
 build: ## Build the command for daily use: target/fast/toolgate
 	@scripts/need-rust
+	@scripts/build-web
 	cargo build --locked --profile fast --bin toolgate
 
-test: lint fuzz unit ## Everything CI runs
+# The web UI goes first: everything after it is built with it.
+test: export REQUIRE_UI = 1
+test: ui lint fuzz unit conformance web ## Everything CI runs
+
+ui: ## Build the web UI: web/dist
+	@scripts/build-web required
+
+web: ## Tests of the web UI: types, units, and the real binary in a browser
+	@scripts/need-rust
+	scripts/run-web-tests
 
 lint: ## Formatting, clippy with warnings denied, documentation
 	@scripts/need-rust
@@ -30,16 +41,25 @@ unit: ## All tests, on SQLite and on a temporary Postgres
 	@scripts/need-rust
 	@scripts/need-postgres
 	@scripts/need-node
+	@scripts/need-clients
 	cargo test --locked --workspace --doc --quiet
 	cargo build --locked -p toolgate-testkit --bins
 	INSTA_UPDATE=no "$${CARGO_TARGET_DIR:-target}/debug/with-postgres" scripts/run-tests
+
+conformance: ## The official MCP conformance suite: as server and as client, both requirement sets
+	@scripts/need-rust
+	cargo build --locked --workspace --bin toolgate
+	scripts/conformance server
+	scripts/conformance client
 
 fuzz: ## A short run of both fuzz targets (FUZZ_SECONDS=20 each)
 	@scripts/need-rust
 	fuzz/run "$${FUZZ_SECONDS:-20}"
 
-docs: ## Bring generated files up to date: OpenAPI, wire snapshots
+docs: ## Bring generated files up to date: OpenAPI, wire snapshots, the web UI's types
 	INSTA_UPDATE=always TOOLGATE_UPDATE_DOCS=1 cargo test --locked -p toolgate-server --test it wire::
+	@scripts/build-web required
+	cd web && npm run --silent api
 
 bench: ## Measure: ratios in one run, on SQLite and, where it is installed, Postgres
 	@scripts/need-rust
@@ -49,4 +69,5 @@ bench: ## Measure: ratios in one run, on SQLite and, where it is installed, Post
 
 dist: ## Build the binary to ship: target/dist/toolgate
 	@scripts/need-rust
-	cargo build --locked --profile dist --bin toolgate
+	@scripts/build-web required
+	REQUIRE_UI=1 cargo build --locked --profile dist --bin toolgate

@@ -86,7 +86,7 @@ describe("running a tool", () => {
     await result().getByText("Succeeded").waitFor();
     await result().getByRole("heading", { name: "Summary" }).waitFor();
     expect(page.url()).toMatch(/call=inv_/);
-    expect(await result().getByRole("table", { name: "Money over time" }).count()).toBe(1);
+    await result().getByRole("table", { name: "Money over time" }).waitFor({ state: "attached" });
   });
 
   test("what is wrong is said at its field, before anything is sent", async () => {
@@ -180,7 +180,7 @@ describe("running a tool", () => {
     await page.getByRole("menuitem", { name: "curl" }).click();
     await page.getByText("Copied as curl").waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
-    expect(copied).toContain('{"input":{"initial_cost":12');
+    expect(copied).toContain('"initial_cost":12');
     expect(copied).toContain("$TOOLGATE_KEY");
   });
 });
@@ -222,7 +222,7 @@ describe("looking back", () => {
 describe("the library", () => {
   test("`/` searches, mistakes are forgiven, and the address keeps it", async () => {
     await go("/");
-    await page.getByRole("link", { name: "Quick score" }).waitFor();
+    await page.getByRole("article").first().waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("quik scoer");
     await page.waitForURL(/q=quik/);

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::connection::ConnectionView;
 use crate::InvocationView;
 
 /// A yes to a waiting call.
@@ -207,7 +208,13 @@ const fn one() -> u32 {
 pub struct InboxView {
     /// Calls that you may decide on or settle, or that you decided on, newest first.
     pub items: Vec<InvocationView>,
-    /// How many there are, up to a thousand; of what you decided, how many are on this page.
+    /// Connections of yours that have to be made again; shared ones for those who manage them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<ConnectionView>,
+    /// How many tools of MCP servers wait for review, for those who manage upstreams.
+    #[serde(default)]
+    pub reviews: u64,
+    /// How many calls there are, up to a thousand; of what you decided, how many are on this page.
     pub count: u64,
     /// Where the next page of what you decided starts; none when this is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,8 @@
 //! What waits for a person: calls they may decide on, and calls in doubt that they may settle. An item is there only while
 //! someone can act on it. And what they decided.
 
+use toolgate_core::connection::{Connection, ConnectionState, Owner};
+use toolgate_core::document::Area;
 use toolgate_core::id::{InvocationId, PrincipalKind};
 use toolgate_core::port::store::{InvocationFilter, Page};
 use toolgate_core::{Actor, Invocation, Status};
@@ -20,6 +22,23 @@ pub enum Inbox {
     Mine,
     /// What waits for any of us.
     Group,
+}
+
+/// What waits for a person beside calls.
+#[derive(Debug, Clone, Default)]
+pub struct Chores {
+    /// Connections that have to be made again.
+    pub connections: Vec<Connection>,
+    /// How many tools of MCP servers wait for review.
+    pub reviews: u64,
+}
+
+impl Chores {
+    /// How many things these are.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.connections.len() + if self.reviews > 0 { 1 } else { 0 }
+    }
 }
 
 impl App {
@@ -61,6 +80,35 @@ impl App {
         }
         items.sort_by_key(|row| std::cmp::Reverse(row.id()));
         Ok(items)
+    }
+
+    /// What else waits for this person: connections that have to be made again, and tools of MCP servers to review.
+    ///
+    /// # Errors
+    /// When the store can't be asked.
+    pub async fn chores(&self, actor: &Actor) -> Result<Chores, AppError> {
+        if actor.principal.kind() != PrincipalKind::User {
+            return Ok(Chores::default());
+        }
+        let mut chores = Chores::default();
+        let manages = self.require(actor, Area::Connections).is_ok();
+        // A key that is narrowed to other things has no connections to look after.
+        if let Ok((found, _)) = self.list_connections(actor, None, 1_000).await {
+            chores.connections = found;
+        }
+        chores.connections.retain(|connection| {
+            let dead = matches!(connection.state, ConnectionState::NeedsLogin | ConnectionState::Revoked);
+            let theirs = match &connection.owner {
+                Owner::Shared => manages,
+                Owner::Person(person) => *person == actor.principal,
+            };
+            dead && theirs
+        });
+        if self.require(actor, Area::Upstreams).is_ok() {
+            let snapshot = self.as_it_stands(actor).await?;
+            chores.reviews = snapshot.from_upstreams.waiting() as u64;
+        }
+        Ok(chores)
     }
 
     /// What this person decided on or said yes to, newest first, and where the next part starts. What a standing grant let

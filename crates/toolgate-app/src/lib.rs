@@ -81,7 +81,7 @@ pub use error::AppError;
 pub use explain::{ExplainRequest, ExplainStep, Explanation};
 pub use grant::{Remember, RememberArguments};
 pub use identity::{ConnectedProvider, IdentityFault};
-pub use inbox::Inbox;
+pub use inbox::{Chores, Inbox};
 pub use input_request::OpenRequest;
 pub use invite::{Acceptance, Invitation};
 pub use invoke_tool::InvokeRequest;

@@ -13,11 +13,22 @@ use toolgate_core::upstream::{Upstream, UpstreamTool};
 #[derive(Debug, Default)]
 pub(crate) struct FromUpstreams(HashMap<ToolName, Made>);
 
+/// What a document came to.
+#[derive(Debug, Clone)]
+enum Became {
+    /// A tool that is on.
+    Tool(Arc<BoundTool>),
+    /// Something that someone has to look at.
+    Waiting,
+    /// Nothing, for now.
+    Nothing,
+}
+
 #[derive(Debug)]
 struct Made {
     /// The revisions of the server's and the tool's documents.
     from: (u64, u64),
-    tool: Arc<BoundTool>,
+    became: Became,
 }
 
 impl FromUpstreams {
@@ -37,16 +48,14 @@ impl FromUpstreams {
             let Some((upstream, revision)) = servers.get(name) else { continue };
             let from = (*revision, document.revision);
             if let Some(made) = before.and_then(|before| before.0.get(&id)).filter(|made| made.from == from) {
-                found.insert(id, Made { from, tool: Arc::clone(&made.tool) });
+                found.insert(id, Made { from, became: made.became.clone() });
                 continue;
             }
-            match bound(tenant, document, upstream, pool) {
-                Ok(Some(tool)) => drop(found.insert(id, Made { from, tool: Arc::new(tool) })),
-                Ok(None) => {}
-                Err(fault) => {
-                    tracing::error!(%tenant, tool = %id, fault, "ALERT: an accepted tool can't be used; it is off");
-                }
-            }
+            let became = bound(tenant, document, upstream, pool).unwrap_or_else(|fault| {
+                tracing::error!(%tenant, tool = %id, fault, "ALERT: an accepted tool can't be used; it is off");
+                Became::Nothing
+            });
+            found.insert(id, Made { from, became });
         }
         Self(found)
     }
@@ -58,7 +67,15 @@ impl FromUpstreams {
 
     /// All of them.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<BoundTool>> {
-        self.0.values().map(|made| &made.tool)
+        self.0.values().filter_map(|made| match &made.became {
+            Became::Tool(tool) => Some(tool),
+            Became::Waiting | Became::Nothing => None,
+        })
+    }
+
+    /// How many offers of servers that are switched on wait for review.
+    pub(crate) fn waiting(&self) -> usize {
+        self.0.values().filter(|made| matches!(made.became, Became::Waiting)).count()
     }
 }
 
@@ -84,12 +101,15 @@ fn bound(
     document: &Document,
     upstream: &Arc<Upstream>,
     pool: &dyn Upstreams,
-) -> Result<Option<BoundTool>, String> {
+) -> Result<Became, String> {
     let tool: UpstreamTool =
         serde_json::from_str(document.body.as_str()).map_err(|cause| cause.to_string())?;
-    let Some(contract) = tool.contract() else { return Ok(None) };
+    let Some(contract) = tool.contract() else {
+        return Ok(if tool.waits_for_review() { Became::Waiting } else { Became::Nothing });
+    };
     let name: &Slug = &tool.upstream;
     let there = tool.accepted.as_ref().map_or("", |accepted| accepted.offer.name.as_str());
     let executor = pool.executor(tenant, name, upstream, there);
-    toolgate_schema::register(contract, Vec::new(), executor).map(Some).map_err(|error| error.to_string())
+    let bound = toolgate_schema::register(contract, Vec::new(), executor);
+    bound.map(|tool| Became::Tool(Arc::new(tool))).map_err(|error| error.to_string())
 }

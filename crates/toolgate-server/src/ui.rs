@@ -34,9 +34,10 @@ async fn front(headers: HeaderMap) -> Response {
 }
 
 async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Response {
-    match toolgate_ui::file(&format!("assets/{path}")) {
-        Some(_) => file(&format!("assets/{path}"), &headers, FOREVER),
-        None => error::unknown_route().await.into_response(),
+    let path = format!("assets/{path}");
+    match is_file(&path) {
+        true => file(&path, &headers, FOREVER),
+        false => error::unknown_route().await.into_response(),
     }
 }
 
@@ -47,7 +48,7 @@ pub(crate) async fn fallback(method: Method, uri: Uri, headers: HeaderMap) -> Re
     if of_programs || !matches!(method, Method::GET | Method::HEAD) {
         return error::unknown_route().await.into_response();
     }
-    if path != "index.html" && toolgate_ui::file(path).is_some() {
+    if path != "index.html" && is_file(path) {
         return file(path, &headers, ASK_AGAIN);
     }
     // Programs that lost their way are told so; browsers get the page, which knows its own addresses.
@@ -67,6 +68,11 @@ fn page(headers: &HeaderMap) -> Response {
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
+}
+
+/// Packed copies are handed out in place of what they are copies of, never by themselves.
+fn is_file(path: &str) -> bool {
+    !path.ends_with(".gz") && toolgate_ui::file(path).is_some()
 }
 
 fn file(path: &str, asked: &HeaderMap, cache: HeaderValue) -> Response {

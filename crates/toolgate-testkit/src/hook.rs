@@ -52,9 +52,12 @@ pub struct HookReceiver {
     server: JoinHandle<()>,
 }
 
+/// A status and headers.
+type Answer = (u16, Vec<(String, String)>);
+
 #[derive(Debug)]
 struct Shared {
-    answers: Mutex<VecDeque<(u16, Vec<(String, String)>)>>,
+    answers: Mutex<VecDeque<Answer>>,
     held: watch::Sender<bool>,
     came: watch::Sender<Vec<Hooked>>,
 }

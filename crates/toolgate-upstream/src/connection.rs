@@ -1,62 +1,29 @@
-//! One connection to one server: making it, listing over it, calling over it.
+//! One connection to one server: listing over it, calling over it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{PoisonError, RwLock};
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
     ClientNotification, ClientRequest, ErrorCode as RpcCode, ListToolsRequest, PaginatedRequestParams,
-    ProtocolVersion, RequestId, ServerResult, SubscriptionFilter,
+    RequestId, ServerResult, SubscriptionFilter,
 };
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, PeerRequestOptions, RoleClient,
-    RunningService, ServiceError,
-};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::common::client_side_sse::ExponentialBackoff;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolgate_core::id::Slug;
 use toolgate_core::port::executor::ToolContext;
 use toolgate_core::port::upstream::Listing;
-use toolgate_core::upstream::{Offer, Transport};
-use url::Url;
+use toolgate_core::upstream::Offer;
 
-use crate::child::{Stderr, start};
 use crate::clean::quoted;
-use crate::door::Door;
-use crate::fault::{BadAnswers, Fault};
-use crate::handler::{Changed, Handler, Interaction};
-use crate::keys::Keys;
+use crate::direct::Direct;
+use crate::fault::{BadAnswer, BadAnswers, Fault, HttpFault};
+use crate::handler::{Handler, Interaction};
 use crate::listing::Gathered;
-use crate::outcome::{Output, outcome};
-use crate::pipe::Pipe;
-use crate::settings::Settings;
-
-/// How a server greets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Era {
-    /// Each request stands for itself.
-    Modern,
-    /// A handshake first.
-    Legacy,
-}
-
-/// What is needed to connect.
-pub(crate) struct Dial {
-    pub(crate) name: Slug,
-    pub(crate) transport: Transport,
-    pub(crate) concurrency: u32,
-    pub(crate) keys: Arc<dyn Keys>,
-    pub(crate) egress: toolgate_egress::EgressClient,
-    pub(crate) settings: Settings,
-    pub(crate) era: Option<Era>,
-    pub(crate) stderr: Stderr,
-    pub(crate) changed: Changed,
-    pub(crate) interaction: Option<Arc<dyn Interaction>>,
-}
+use crate::opening::{Dial, Era, Opened, era_of};
+use crate::outcome::{Output, outcome, rpc_error};
 
 /// An open connection. Dropping the last handle closes it.
 pub(crate) struct Connection {
@@ -65,6 +32,7 @@ pub(crate) struct Connection {
     bad: BadAnswers,
     most: usize,
     hears: Option<CancellationToken>,
+    direct: Option<Direct>,
     tools: RwLock<HashMap<String, Known>>,
 }
 
@@ -72,12 +40,15 @@ pub(crate) struct Connection {
 struct Known {
     output: Output,
     digest: String,
+    /// Whether parts of its input go into headers.
+    in_headers: bool,
 }
 
 impl Known {
     fn of(offer: &Offer) -> Self {
         let output = if offer.output_schema.is_some() { Output::Declared } else { Output::Undeclared };
-        Self { output, digest: offer.digest() }
+        let in_headers = offer.input_schema.to_string().contains("x-mcp-header");
+        Self { output, digest: offer.digest(), in_headers }
     }
 }
 
@@ -96,56 +67,10 @@ const MOST_ROUNDS: usize = 10;
 impl Connection {
     /// Connects. The caller sets the time limit.
     pub(crate) async fn open(dial: Dial) -> Result<Self, Fault> {
-        match Self::attempt(&dial, dial.era).await {
-            // Of older servers some answer a question they don't know with something, or leave. They get another chance
-            // to be greeted the way they know.
-            Err(Unopened::Greeting(_)) if dial.era.is_none() => {
-                Self::attempt(&dial, Some(Era::Legacy)).await.map_err(|unopened| unopened.into_fault(&dial))
-            }
-            opened => opened.map_err(|unopened| unopened.into_fault(&dial)),
-        }
-    }
-
-    async fn attempt(dial: &Dial, era: Option<Era>) -> Result<Self, Unopened> {
-        let bad = BadAnswers::default();
-        let handler = Handler::new(Arc::clone(&dial.changed), dial.interaction.clone());
+        let Opened { service, bad, hears, direct } = dial.open().await?;
         let most = dial.settings.largest_message;
-        let mode = match (era, &dial.transport) {
-            (Some(Era::Legacy), _) => ClientLifecycleMode::Initialize,
-            (None, Transport::Stdio { .. }) => ClientLifecycleMode::Auto {
-                preferred_versions: modern(),
-                legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
-            },
-            // The library would count the time that a log-in takes against the server. The door has a limit of its own,
-            // and trying the other way is cheap.
-            (Some(Era::Modern), _) | (None, Transport::Http { .. }) => {
-                ClientLifecycleMode::Discover { preferred_versions: modern() }
-            }
-        };
-        let mut hears = None;
-        let service = match &dial.transport {
-            Transport::Stdio { command, args, env } => {
-                let presented =
-                    dial.keys.present().await.map_err(|error| Fault::Answered(Box::new(error)))?;
-                let started = start(command, args, env, &presented, dial.stderr.clone(), &dial.settings)
-                    .map_err(Fault::NotSent)?;
-                let pipe = Pipe::new(started, most, bad.clone());
-                handler.serve_with_lifecycle(pipe, mode).await
-            }
-            Transport::Http { url, headers } => {
-                let target = Url::parse(url).map_err(|_| Fault::NotSent("its address is none".to_owned()))?;
-                dial.egress.check_url(&target).map_err(|error| Fault::NotSent(error.to_string()))?;
-                let door = Door::new(dial.egress.http(), Arc::clone(&dial.keys), most, bad.clone());
-                hears = Some(door.hears());
-                let config = http_config(&target, headers, dial.concurrency, most);
-                handler
-                    .serve_with_lifecycle(StreamableHttpClientTransport::with_client(door, config), mode)
-                    .await
-            }
-        };
-        let service = service.map_err(Unopened::from)?;
         let connection =
-            Self { name: dial.name.clone(), service, bad, most, hears, tools: RwLock::default() };
+            Self { name: dial.name, service, bad, most, hears, direct, tools: RwLock::default() };
         connection.listen();
         Ok(connection)
     }
@@ -156,8 +81,7 @@ impl Connection {
     }
 
     pub(crate) fn era(&self) -> Era {
-        let modern = self.service.peer_info().is_some_and(|info| !info.protocol_version.has_initialize());
-        if modern { Era::Modern } else { Era::Legacy }
+        era_of(&self.service)
     }
 
     /// Waits until the stream on which an older server speaks unasked is open, where it has one.
@@ -210,10 +134,18 @@ impl Connection {
 
     /// Calls a tool.
     pub(crate) async fn call(&self, order: Order<'_>) -> Result<Value, CallFault> {
-        let output = {
+        let (output, in_headers) = {
             let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-            tools.get(order.tool).map_or(Output::Undeclared, |known| known.output)
+            tools.get(order.tool).map_or((Output::Undeclared, true), |known| (known.output, known.in_headers))
         };
+        if let Some(direct) = self.direct.as_ref().filter(|_| !in_headers) {
+            match direct.call(&order).await {
+                // It wants something in headers after all; the library knows how.
+                Err(Asked::Refused(RpcCode::HEADER_MISMATCH, _)) => {}
+                Err(error) => return Err(CallFault::Fault(error.into_fault(self.name.as_str(), self.most))),
+                Ok(result) => return outcome(self.name.as_str(), result, output).map_err(CallFault::Failure),
+            }
+        }
         let mut params = CallToolRequestParams::new(order.tool.to_owned());
         params.arguments = Some(order.arguments);
         let mut renewed = false;
@@ -322,71 +254,6 @@ impl Connection {
     }
 }
 
-fn http_config(
-    target: &Url,
-    headers: &BTreeMap<String, String>,
-    concurrency: u32,
-    most: usize,
-) -> StreamableHttpClientTransportConfig {
-    let mut config = StreamableHttpClientTransportConfig::with_uri(target.as_str())
-        .max_concurrent_requests(concurrency as usize);
-    config.max_sse_event_size = most;
-    let mut again = ExponentialBackoff::default();
-    again.max_times = Some(5);
-    again.max_delay = Some(Duration::from_secs(10));
-    config.retry_config = Arc::new(again);
-    for (name, value) in headers {
-        // Documents are checked when they are written; what does not fit is not sent.
-        if let (Ok(name), Ok(value)) = (name.parse(), value.parse()) {
-            config.custom_headers.insert(name, value);
-        }
-    }
-    config
-}
-
-/// Why a connection did not come about.
-enum Unopened {
-    Fault(Fault),
-    /// What came in answer to the greeting is not what was hoped for.
-    Greeting(Box<ClientInitializeError>),
-    /// The library's other faults.
-    Failed(Box<ClientInitializeError>),
-}
-
-impl From<Fault> for Unopened {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl From<ClientInitializeError> for Unopened {
-    fn from(error: ClientInitializeError) -> Self {
-        match error {
-            ClientInitializeError::ExpectedInitResponse(_)
-            | ClientInitializeError::ExpectedInitResult(_)
-            | ClientInitializeError::ConflictInitResponseId(..)
-            | ClientInitializeError::UncorrelatedErrorResponse { .. }
-            | ClientInitializeError::ConnectionClosed(_)
-            | ClientInitializeError::JsonRpcError(_)
-            | ClientInitializeError::NoCompatibleProtocolVersion { .. } => Self::Greeting(Box::new(error)),
-            other => Self::Failed(Box::new(other)),
-        }
-    }
-}
-
-impl Unopened {
-    fn into_fault(self, dial: &Dial) -> Fault {
-        match self {
-            Self::Fault(fault) => fault,
-            Self::Greeting(error) | Self::Failed(error) => Fault::of_connecting(dial.name.as_str(), &error),
-        }
-    }
-}
-
-fn modern() -> Vec<ProtocolVersion> {
-    vec![ProtocolVersion::V_2026_07_28]
-}
-
 /// How a call went wrong.
 pub(crate) enum CallFault {
     /// Between us and the server.
@@ -396,11 +263,12 @@ pub(crate) enum CallFault {
 }
 
 /// How a request went wrong.
-enum Asked {
+pub(crate) enum Asked {
     NotSent,
-    Bad(crate::fault::BadAnswer),
+    Bad(BadAnswer),
     Refused(RpcCode, String),
     Failed(ServiceError),
+    Http(StreamableHttpError<HttpFault>),
 }
 
 impl Asked {
@@ -408,10 +276,9 @@ impl Asked {
         match self {
             Self::NotSent => Fault::NotSent("the connection ended".to_owned()),
             Self::Bad(bad) => Fault::bad_answer(server, bad, most),
-            Self::Refused(code, words) => {
-                Fault::Answered(Box::new(crate::outcome::rpc_error(server, code.0.into(), &words)))
-            }
+            Self::Refused(code, words) => Fault::Answered(Box::new(rpc_error(server, code.0.into(), &words))),
             Self::Failed(error) => Fault::of_request(server, &error),
+            Self::Http(error) => Fault::of_http(server, &error),
         }
     }
 }

@@ -25,7 +25,8 @@ use crate::measure::too_deep;
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
+pub(crate) const EVENTS: &str = "text/event-stream";
+const ANSWERS: &str = "application/json, text/event-stream";
 /// How long a server may ponder on a question that older ones don't know, before it is taken for one of those.
 const DISCOVER_WITHIN: Duration = Duration::from_secs(8);
 /// A request that is refused this often is refused.
@@ -48,13 +49,26 @@ impl Door {
         Self { http, keys, most, bad, hears: CancellationToken::new() }
     }
 
+    /// A request to this address, without anything that opens the door.
+    pub(crate) fn to(&self, url: &str) -> RequestBuilder {
+        self.http.post(url).header(ACCEPT, ANSWERS).header(CONTENT_TYPE, JSON)
+    }
+
+    /// The largest answer, and where those that can't be taken are noted.
+    pub(crate) const fn bounds(&self) -> (usize, &BadAnswers) {
+        (self.most, &self.bad)
+    }
+
     /// Ends when an older server's own stream is open, or is known not to be.
     pub(crate) fn hears(&self) -> CancellationToken {
         self.hears.clone()
     }
 
     /// Sends a request with what opens the door, and once more with something else where that may do.
-    async fn send(&self, request: impl Fn() -> RequestBuilder + Send + Sync) -> Result<Response, Failed> {
+    pub(crate) async fn send(
+        &self,
+        request: impl Fn() -> RequestBuilder + Send + Sync,
+    ) -> Result<Response, Failed> {
         let mut before = 0;
         loop {
             let mut request = request();
@@ -98,7 +112,7 @@ impl Door {
         let body = bytes::Bytes::from(serde_json::to_vec(&message)?);
         let asked = Asked::of(&message);
         let sent = self.send(|| {
-            let mut request = self.http.post(uri.as_ref());
+            let mut request = self.to(uri.as_ref());
             for (name, value) in &headers {
                 request = request.header(name, value);
             }
@@ -108,7 +122,6 @@ impl Door {
             if let Asked::Discover(_) = &asked {
                 request = request.timeout(DISCOVER_WITHIN);
             }
-            let request = request.header(ACCEPT, format!("{JSON}, {EVENTS}")).header(CONTENT_TYPE, JSON);
             request.body(body.clone())
         });
         let response = match (&asked, sent.await) {
@@ -252,7 +265,7 @@ fn error(id: RequestId, words: &'static str) -> StreamableHttpPostResponse {
     StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, Some(id)), None)
 }
 
-fn content_type(response: &Response) -> String {
+pub(crate) fn content_type(response: &Response) -> String {
     let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     value.unwrap_or_default().trim_start().to_ascii_lowercase()
 }
@@ -276,12 +289,12 @@ fn unsent(error: reqwest::Error) -> Failed {
     })
 }
 
-enum Unread {
+pub(crate) enum Unread {
     TooLarge,
     Broken,
 }
 
-async fn read(response: Response, most: usize) -> Result<Vec<u8>, Unread> {
+pub(crate) async fn read(response: Response, most: usize) -> Result<Vec<u8>, Unread> {
     let length = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if length.is_some_and(|length: usize| length > most) {
         return Err(Unread::TooLarge);

@@ -154,24 +154,29 @@ impl Fault {
         }
     }
 
+    /// From an exchange over HTTP.
+    pub(crate) fn of_http(server: &str, error: &StreamableHttpError<HttpFault>) -> Self {
+        match error {
+            StreamableHttpError::Client(HttpFault::NotSent(why)) => Self::NotSent(why.clone()),
+            StreamableHttpError::Client(HttpFault::Refused(error)) => Self::Answered(error.clone()),
+            // A proxy that lost its way says nothing about what the server behind it did.
+            StreamableHttpError::Client(HttpFault::Status(status @ (502 | 504))) => {
+                Self::Lost(format!("HTTP {status}"))
+            }
+            StreamableHttpError::Client(HttpFault::Status(status)) => {
+                Self::Answered(Box::new(unreachable(server, &format!("it answered with HTTP {status}"))))
+            }
+            StreamableHttpError::SessionExpired => {
+                Self::NotSent("its session ended, and no new one was given".to_owned())
+            }
+            _ => Self::Lost("the exchange broke".to_owned()),
+        }
+    }
+
     fn of_transport(server: &str, error: &DynamicTransportError) -> Self {
         let error: &(dyn std::error::Error + 'static) = error.error.as_ref();
         if let Some(error) = error.downcast_ref::<StreamableHttpError<HttpFault>>() {
-            return match error {
-                StreamableHttpError::Client(HttpFault::NotSent(why)) => Self::NotSent(why.clone()),
-                StreamableHttpError::Client(HttpFault::Refused(error)) => Self::Answered(error.clone()),
-                // A proxy that lost its way says nothing about what the server behind it did.
-                StreamableHttpError::Client(HttpFault::Status(status @ (502 | 504))) => {
-                    Self::Lost(format!("HTTP {status}"))
-                }
-                StreamableHttpError::Client(HttpFault::Status(status)) => {
-                    Self::Answered(Box::new(unreachable(server, &format!("it answered with HTTP {status}"))))
-                }
-                StreamableHttpError::SessionExpired => {
-                    Self::NotSent("its session ended, and no new one was given".to_owned())
-                }
-                _ => Self::Lost("the exchange broke".to_owned()),
-            };
+            return Self::of_http(server, error);
         }
         // A line that could not be written whole is one that nobody can read.
         if error.is::<std::io::Error>() {

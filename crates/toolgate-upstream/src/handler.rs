@@ -121,13 +121,7 @@ impl ClientHandler for Handler {
             watchers.get(&params.progress_token).cloned()
         };
         let Some(sender) = sender else { return };
-        let mut report = json!({ "progress": params.progress });
-        if let Some(total) = params.total {
-            report["total"] = json!(total);
-        }
-        if let Some(message) = params.message {
-            report["message"] = json!(quoted(&message, LONGEST_PROGRESS));
-        }
+        let report = report(params.progress, params.total, params.message.as_deref());
         // Full: the recorder is slower than the server, and the next report says as much.
         let _ = sender.try_send(report);
     }
@@ -144,6 +138,18 @@ impl ClientHandler for Handler {
         ClientConfig::new(capabilities, Implementation::new("toolgate", env!("CARGO_PKG_VERSION")))
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
+}
+
+/// What is recorded of a server's progress.
+pub(crate) fn report(progress: f64, total: Option<f64>, message: Option<&str>) -> Value {
+    let mut report = json!({ "progress": progress });
+    if let Some(total) = total {
+        report["total"] = json!(total);
+    }
+    if let Some(message) = message {
+        report["message"] = json!(quoted(message, LONGEST_PROGRESS));
+    }
+    report
 }
 
 fn not_here(what: &str) -> ErrorData {

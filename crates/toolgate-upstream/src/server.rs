@@ -17,10 +17,11 @@ use toolgate_egress::EgressClient;
 
 use crate::breaker::Breaker;
 use crate::child::Stderr;
-use crate::connection::{Connection, Dial, Era};
+use crate::connection::Connection;
 use crate::fault::{Fault, unreachable};
 use crate::handler::Changed;
 use crate::keys::Brokered;
+use crate::opening::{Dial, Era};
 use crate::settings::Settings;
 
 /// How long the stream of an older server may take to open.
@@ -123,6 +124,9 @@ impl Server {
     /// The connection, or the attempt to share.
     fn reach(self: &Arc<Self>, person: Option<&PrincipalId>, rest: Rest) -> Result<Link, CallError> {
         let mut state = self.state();
+        if let (Rest::Respected, Some(left)) = (rest, state.breaker.rests(Instant::now())) {
+            return Err(self.resting(&state.breaker, left));
+        }
         let key = person.cloned();
         if let Some(lane) = state.lanes.get_mut(&key) {
             lane.used = Instant::now();
@@ -130,9 +134,6 @@ impl Server {
                 Link::Open(connection) if !connection.is_open() => {}
                 link => return Ok(link.clone()),
             }
-        }
-        if let (Rest::Respected, Some(left)) = (rest, state.breaker.rests(Instant::now())) {
-            return Err(self.resting(&state.breaker, left));
         }
         let opening = self.open(key.clone(), state.era);
         state.lanes.insert(key, Lane { link: Link::Opening(opening.clone()), used: Instant::now() });

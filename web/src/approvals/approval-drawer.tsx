@@ -23,7 +23,7 @@ import { Impact, WhatWouldChange } from "./approval-preview";
 import { Remarks } from "./approval-remarks";
 import { Settle } from "./approval-settle";
 import { Timeline } from "./approval-timeline";
-import { editedFields } from "./changes";
+import { editedFields, readable } from "./changes";
 import { useDecisions } from "./decide";
 import { type Approval, approvalQuery, inputOf, isWaiting } from "./queries";
 import { TimeLeft } from "./time-left";
@@ -107,7 +107,7 @@ function Opened({ approval, mayDecide, onClose, onNext, onBefore }: DrawerProps 
             {waits && approval.review ? <TimeLeft until={approval.review.deadline} /> : null}
           </>
         }
-        title={<span className="break-words">{clipped(titleOf(approval, tool?.title))}</span>}
+        title={<span className="break-words">{titleOf(approval, tool?.title)}</span>}
         description={waits && approval.reason ? <Sentence text={approval.reason} /> : undefined}
         footer={mode === "edit" && waits ? undefined : <ApprovalFooter {...footer} />}
       >
@@ -130,7 +130,7 @@ function Opened({ approval, mayDecide, onClose, onNext, onBefore }: DrawerProps 
         <People approval={approval} me={me} decisions={decisions} mayDecide={mayDecide} />
         {edited.length > 0 ? (
           <DrawerSection title="What was changed of the input" icon={<Pencil aria-hidden />} aside="Both inputs are kept">
-            <DiffRows label="What was changed of the input" changes={edited} />
+            <DiffRows label="What was changed of the input" changes={readable(edited)} />
           </DrawerSection>
         ) : null}
         {mode === "edit" ? null : (
@@ -165,11 +165,6 @@ function changedBy(approval: Approval, me: string | undefined): string {
   );
   const name = edit ? nameOf(edit.actor, me) : "Someone";
   return name === "you" ? "You" : name;
-}
-
-/** Names can be of any length; a drawer has an end. */
-function clipped(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
 
 export function isTyping(target: EventTarget | null): boolean {

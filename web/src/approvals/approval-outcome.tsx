@@ -5,6 +5,7 @@ import { sentence } from "@/api/error";
 import { JsonView } from "@/components/ui/json-view";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { StatusBadge } from "@/components/ui/state-badges";
+import { visible } from "@/lib/visible";
 
 import { type Approval, isWaiting } from "./queries";
 import { nameOf } from "./words";
@@ -36,7 +37,7 @@ export function Outcome({ approval, me, late }: { approval: Approval; me: string
         <p className="text-sm text-ink-2">This was decided while you were looking. Your answer was not needed and changed nothing.</p>
       ) : null}
       {approval.reason && approval.approval !== "pending" ? (
-        <p className="whitespace-pre-wrap break-words text-sm text-ink-2">“{approval.reason}”</p>
+        <p className="whitespace-pre-wrap break-words text-sm text-ink-2">“{visible(approval.reason)}”</p>
       ) : null}
       {approval.error && approval.approval === "approved" ? (
         <p className="break-words text-sm text-danger-ink">{sentence(approval.error.message)}</p>

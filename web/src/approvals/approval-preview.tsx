@@ -4,6 +4,7 @@ import { DiffRows } from "@/components/ui/diff-rows";
 import { DrawerSection } from "@/components/ui/drawer";
 import { formatCount } from "@/lib/format";
 
+import { readable } from "./changes";
 import { type Approval, isWaiting, previewOf } from "./queries";
 import { Sentence } from "./words";
 
@@ -51,9 +52,13 @@ export function WhatWouldChange({ approval }: { approval: Approval }) {
     <DrawerSection
       title={waits ? "What would change" : "What was foreseen"}
       icon={<FlaskConical aria-hidden />}
-      aside={waits ? "From the dry run, nothing has changed yet" : "From the dry run"}
+      aside={
+        <>
+          From the dry run{waits ? <span className="max-sm:hidden">, nothing has changed yet</span> : null}
+        </>
+      }
     >
-      <DiffRows label="What would change" changes={preview.changes} />
+      <DiffRows label="What would change" changes={readable(preview.changes)} />
     </DrawerSection>
   ) : null;
 }

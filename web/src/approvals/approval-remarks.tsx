@@ -6,6 +6,7 @@ import { DrawerSection } from "@/components/ui/drawer";
 import { Input } from "@/components/ui/input";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { ErrorNote } from "@/components/ui/states";
+import { visible } from "@/lib/visible";
 
 import type { Decisions } from "./decide";
 import { type Approval, isWaiting } from "./queries";
@@ -27,7 +28,7 @@ export function Remarks({ approval, me, decisions }: { approval: Approval; me: s
             <li key={at} className="text-sm">
               <span className="font-medium">{sentenceStart(nameOf(remark.by, me))}</span>{" "}
               <RelativeTime at={remark.at} className="text-xs text-ink-3" />
-              <p className="whitespace-pre-wrap break-words text-ink-2">{remark.text}</p>
+              <p className="whitespace-pre-wrap break-words text-ink-2">{visible(remark.text)}</p>
             </li>
           ))}
         </ol>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EffectBadge, StatusBadge } from "@/components/ui/state-badges";
 import { ToolIcon } from "@/components/ui/tool-icon";
+import { visible } from "@/lib/visible";
 import type { ToolSummary } from "@/tools/queries";
 
 import { type Approval, inputOf, isWaiting, previewOf } from "./queries";
@@ -32,7 +33,7 @@ export function ApprovalRow({
             className="size-4 accent-accent disabled:opacity-40"
             checked={choosing.chosen}
             disabled={!choosing.able}
-            title={choosing.able ? undefined : "Only calls of the same tool, asked for by the same rule, go together"}
+            title={choosing.able ? undefined : "Only calls of the same tool and rule go together, and only where the list shows what they would do"}
             onChange={choosing.onChange}
           />
           <span className="sr-only">Choose {title.slice(0, 120)}</span>
@@ -51,7 +52,7 @@ export function ApprovalRow({
           {title}
         </Link>
         {previewOf(approval) ? null : (
-          <p className="line-clamp-1 break-all font-mono text-xs text-ink-2">{JSON.stringify(inputOf(approval)).slice(0, 300)}</p>
+          <p className="line-clamp-1 break-all font-mono text-xs text-ink-2">{inputLine(approval)}</p>
         )}
         <p className="mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs text-ink-3">
           <Requester actor={approval.actor} subject={approval.subject} className="inline-flex items-center gap-1" />
@@ -72,4 +73,10 @@ export function ApprovalRow({
       </div>
     </li>
   );
+}
+
+/** The input in one line. Lists leave out what is very large. */
+function inputLine(approval: Approval): string {
+  const input: unknown = inputOf(approval);
+  return input == null ? "Too much to show here: open it" : visible(JSON.stringify(input).slice(0, 300));
 }

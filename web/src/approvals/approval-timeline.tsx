@@ -1,6 +1,7 @@
 import { DrawerSection } from "@/components/ui/drawer";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { humanWord } from "@/lib/format";
+import { clipped } from "@/lib/visible";
 import type { RunEvent } from "@/runs/queries";
 
 import type { Approval } from "./queries";
@@ -18,7 +19,7 @@ export function Timeline({ approval, me }: { approval: Approval; me: string | un
         {events.map((event) => (
           <li key={event.seq} className="flex items-baseline gap-3 text-sm">
             <span aria-hidden className="size-1.5 shrink-0 -translate-y-px rounded-full bg-line-strong" />
-            <span className="min-w-0 flex-1 break-words text-ink-2">{said(event, approval, me)}</span>
+            <span className="min-w-0 flex-1 break-words text-ink-2">{clipped(said(event, approval, me), 600)}</span>
             <RelativeTime at={event.at} className="whitespace-nowrap text-xs text-ink-3" />
           </li>
         ))}

@@ -14,7 +14,7 @@ import { toolsQuery } from "@/tools/queries";
 
 import { ApprovalDrawer, isTyping } from "./approval-drawer";
 import { ApprovalRow } from "./approval-row";
-import { BatchBar, goTogether } from "./batch-bar";
+import { BatchBar, goTogether, isShown } from "./batch-bar";
 import { type Approval, decidedQuery, inboxQuery, isWaiting } from "./queries";
 import type { ApprovalTab } from "./routes";
 
@@ -148,7 +148,7 @@ function List({ approvals, batch }: { approvals: Approval[]; batch: boolean }) {
               batch
                 ? {
                     chosen: ids.includes(approval.id),
-                    able: chosen.length === 0 || goTogether(chosen[0]!, approval),
+                    able: isShown(approval) && (chosen.length === 0 || goTogether(chosen[0]!, approval)),
                     onChange: () => flip(approval.id),
                   }
                 : undefined

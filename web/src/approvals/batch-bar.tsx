@@ -9,11 +9,16 @@ import { toast } from "@/components/ui/toast";
 import { counted } from "@/lib/format";
 
 import { approveCall, refreshApprovals, rejectCall } from "./decide";
-import type { Approval } from "./queries";
+import { type Approval, inputOf } from "./queries";
 
 /** Whether two calls may be decided together: the same tool, asked for by the same rule. */
 export function goTogether(one: Approval, other: Approval): boolean {
   return one.tool_id === other.tool_id && one.rule === other.rule;
+}
+
+/** Whether the list shows what a call would do: nobody says yes to what they did not see. */
+export function isShown(approval: Approval): boolean {
+  return approval.review != null && inputOf(approval) != null;
 }
 
 /** Says yes or no to several calls of one tool. Each is decided by itself, on what its row shows. */

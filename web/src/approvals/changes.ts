@@ -1,4 +1,5 @@
 import type { Change } from "@/components/ui/diff-rows";
+import { clipped } from "@/lib/visible";
 
 import { type Approval, inputOf } from "./queries";
 
@@ -13,6 +14,13 @@ export function compared(before: Record<string, unknown>, after: Record<string, 
   return fields
     .filter((field) => stable(before[field]) !== stable(after[field]))
     .map((field) => ({ field, before: before[field], after: after[field] }));
+}
+
+/** Changes to read: nothing hidden in them, and none so long that the next is out of sight. The input has all of it. */
+export function readable(changes: readonly Change[]): Change[] {
+  const show = (value: unknown) =>
+    value === undefined || value === null ? value : clipped(typeof value === "string" ? value : JSON.stringify(value), 400);
+  return changes.map(({ field, before, after }) => ({ field: clipped(field, 200), before: show(before), after: show(after) }));
 }
 
 function stable(value: unknown): string {

@@ -2,13 +2,14 @@ import { Fragment } from "react";
 
 import { sentence } from "@/api/error";
 import { principalName } from "@/lib/format";
+import { clipped } from "@/lib/visible";
 
 import { type Approval, previewOf } from "./queries";
 
 /** What the call is about, in one line: what the tool foresees, or the tool's own title. */
 export function titleOf(approval: Approval, toolTitle: string | undefined): string {
   const summary = previewOf(approval)?.summary.trim();
-  return summary ? sentence(summary).replace(/\.$/, "") : (toolTitle ?? approval.tool_id);
+  return clipped(summary ? sentence(summary).replace(/\.$/, "") : (toolTitle ?? approval.tool_id), 240);
 }
 
 /** Someone by name, or "you". */
@@ -20,7 +21,7 @@ export function nameOf(principal: string, me: string | undefined): string {
 export function Sentence({ text }: { text: string }) {
   return (
     <>
-      {sentence(text)
+      {clipped(sentence(text), 1000)
         .split("`")
         .map((part, at) =>
           at % 2 === 0 ? (

@@ -1,5 +1,4 @@
 import { Outlet } from "@tanstack/react-router";
-import { Dialog } from "radix-ui";
 import { lazy, Suspense, useEffect, useState } from "react";
 
 import { Toaster } from "@/components/ui/toast";
@@ -9,6 +8,7 @@ import { ReconnectBar } from "./reconnect-bar";
 import { SideBar } from "./side-bar";
 import { TopBar } from "./top-bar";
 
+const SideMenu = lazy(() => import("./side-menu").then((module) => ({ default: module.SideMenu })));
 const Palette = lazy(() => import("./palette").then((module) => ({ default: module.Palette })));
 const RunDrawer = lazy(() => import("@/runs/run-drawer").then((module) => ({ default: module.RunDrawer })));
 
@@ -35,15 +35,6 @@ export function Shell() {
       <aside className="sticky top-0 h-dvh border-r border-line max-md:hidden" aria-label="Side bar">
         <SideBar />
       </aside>
-      <Dialog.Root open={menu} onOpenChange={setMenu}>
-        <Dialog.Portal>
-          <Dialog.Overlay className="fixed inset-0 z-30 bg-shade" />
-          <Dialog.Content aria-describedby={undefined} className="fixed inset-y-0 left-0 z-30 w-[264px] border-r border-line shadow-pop outline-none">
-            <Dialog.Title className="sr-only">Menu</Dialog.Title>
-            <SideBar onGo={() => setMenu(false)} />
-          </Dialog.Content>
-        </Dialog.Portal>
-      </Dialog.Root>
       <div className="min-w-0">
         <TopBar onMenu={() => setMenu(true)} onPalette={() => setPalette(true)} />
         <ReconnectBar />
@@ -55,6 +46,7 @@ export function Shell() {
       </div>
       <Suspense>
         <RunDrawer />
+        {menu ? <SideMenu onClose={() => setMenu(false)} /> : null}
         {palette ? <Palette open onOpenChange={setPalette} /> : null}
       </Suspense>
       <Toaster />

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useRouterState } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 
 import { holds, meQuery, signInQuery } from "@/api/queries";
 import { cn } from "@/lib/cn";
@@ -7,7 +8,8 @@ import { initials, principalName } from "@/lib/format";
 
 import { useInboxCount } from "./inbox";
 import { type PageEntry, pages } from "./pages";
-import { UserMenu } from "./user-menu";
+
+const UserMenu = lazy(() => import("./user-menu").then((module) => ({ default: module.UserMenu })));
 
 /** The three groups, and who is signed in. `onGo` closes it where it is a menu. */
 export function SideBar({ onGo }: { onGo?: () => void }) {
@@ -16,6 +18,20 @@ export function SideBar({ onGo }: { onGo?: () => void }) {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const shown = pages.filter((page) => page.needs === undefined || holds(me.data?.rules, page.needs));
   const { name } = principalName(signIn.data?.principal ?? "");
+  const who = (
+    <>
+      <span
+        aria-hidden
+        className="flex size-8 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-ink"
+      >
+        {initials(name)}
+      </span>
+      <span className="min-w-0 text-left">
+        <span className="block truncate text-sm font-medium">{name}</span>
+        <span className="block truncate text-xs text-ink-3">{signIn.data?.tenant}</span>
+      </span>
+    </>
+  );
   return (
     <div className="flex h-full flex-col bg-sunken">
       <div className="flex h-14 shrink-0 items-center gap-2.5 px-5">
@@ -37,18 +53,9 @@ export function SideBar({ onGo }: { onGo?: () => void }) {
           );
         })}
       </nav>
-      <UserMenu>
-        <span
-          aria-hidden
-          className="flex size-8 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-ink"
-        >
-          {initials(name)}
-        </span>
-        <span className="min-w-0 text-left">
-          <span className="block truncate text-sm font-medium">{name}</span>
-          <span className="block truncate text-xs text-ink-3">{signIn.data?.tenant}</span>
-        </span>
-      </UserMenu>
+      <Suspense fallback={<div className="flex items-center gap-3 border-t border-line px-4 py-3">{who}</div>}>
+        <UserMenu>{who}</UserMenu>
+      </Suspense>
     </div>
   );
 }

@@ -1,11 +1,11 @@
-import { Menu, Monitor, Moon, Search, Sun } from "lucide-react";
-import { DropdownMenu } from "radix-ui";
+import { Menu, Search } from "lucide-react";
+import { lazy, Suspense } from "react";
 
 import { Button } from "@/components/ui/button";
-import { menuItemLook, menuLook } from "@/components/ui/filter-menu";
 import { Kbd } from "@/components/ui/input";
 
-import { chooseTheme, type Theme, useTheme } from "./theme";
+// Menus come after the first paint: they are a fifth of what the shell would weigh.
+const ThemeMenu = lazy(() => import("./theme-menu").then((module) => ({ default: module.ThemeMenu })));
 
 const mac = /Mac|iPhone|iPad/.test(navigator.platform);
 
@@ -28,43 +28,9 @@ export function TopBar({ onMenu, onPalette }: { onMenu: () => void; onPalette: (
           <Kbd>K</Kbd>
         </span>
       </button>
-      <ThemeMenu />
+      <Suspense fallback={<span className="size-9" />}>
+        <ThemeMenu />
+      </Suspense>
     </header>
-  );
-}
-
-const choices: { value: Theme; title: string; icon: typeof Sun }[] = [
-  { value: "light", title: "Light", icon: Sun },
-  { value: "dark", title: "Dark", icon: Moon },
-  { value: "system", title: "As the system", icon: Monitor },
-];
-
-function ThemeMenu() {
-  const { theme, shown } = useTheme();
-  const Icon = shown === "dark" ? Sun : Moon;
-  return (
-    <DropdownMenu.Root>
-      <DropdownMenu.Trigger asChild>
-        <Button look="quiet" size="icon" aria-label="Theme">
-          <Icon aria-hidden />
-        </Button>
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content align="end" sideOffset={6} className={menuLook}>
-          <DropdownMenu.RadioGroup value={theme} onValueChange={(value) => chooseTheme(value as Theme)}>
-            {choices.map((choice) => (
-              <DropdownMenu.RadioItem
-                key={choice.value}
-                value={choice.value}
-                className={`${menuItemLook} data-[state=checked]:text-accent-ink`}
-              >
-                <choice.icon aria-hidden className="size-4" />
-                {choice.title}
-              </DropdownMenu.RadioItem>
-            ))}
-          </DropdownMenu.RadioGroup>
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
   );
 }

@@ -167,8 +167,24 @@ async fn list(which: Which, global: &Global) -> Result<ExitCode, Stop> {
         return Ok(ExitCode::SUCCESS);
     }
     let inbox: InboxView = answer.read()?;
+    for connection in &inbox.connections {
+        let service = show::plain(&connection.service);
+        global.talk(format_args!(
+            "`{service}` has to be connected again: `toolgate connection connect {service}`"
+        ));
+    }
+    if inbox.reviews > 0 {
+        global.talk(format_args!(
+            "{} of MCP servers' tools to review: `toolgate upstream review`",
+            inbox.reviews
+        ));
+    }
     if inbox.items.is_empty() {
-        global.talk("nothing waits for you");
+        global.talk(if inbox.connections.is_empty() && inbox.reviews == 0 {
+            "nothing waits for you"
+        } else {
+            "no call waits for you"
+        });
         return Ok(ExitCode::SUCCESS);
     }
     let columns = ["id", "tool", "asked by", "since", "deadline", "yes", "what", "why"].map(Column::left);

@@ -113,6 +113,7 @@ fn check_report(report: &Value) {
     let names = names(report);
     assert!(names.contains(&CLOCK) && names.contains(&ROI), "{names:?}");
     assert!(names.is_sorted(), "{names:?}");
+    assert!(!names.iter().any(|name| name.starts_with("conformance")), "{names:?}");
     let clock = report["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == CLOCK).unwrap();
     assert_eq!(clock["annotations"]["readOnlyHint"], true);
     assert_eq!(clock["outputSchema"]["properties"]["iso"]["type"], "string");

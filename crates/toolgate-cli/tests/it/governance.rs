@@ -419,6 +419,8 @@ fn every_command_has_help_with_examples() {
         ("approval-rule", &four),
         ("grant", &["list", "show", "revoke"]),
         ("notification", &["list", "retry", "test"]),
+        ("connection", &["list", "set", "connect", "remove"]),
+        ("secrets", &["rewrap"]),
         ("tool", &tool),
     ] {
         let own = std::iter::once(vec![noun]).filter(|_| noun != "tool");

@@ -74,6 +74,7 @@ fn nothing_is_on_before_it_is_reviewed_and_what_changes_is_held() {
     walk.ok(&["upstream", "add", "notes", "--", "mcp-server-notes"]);
     walk.ends(1, &["tool", "invoke", "mcp__notes__search_notes", "--input", r#"{"query":"x"}"#]);
     walk.ok(&["upstream", "review", "mcp__notes__search_notes"]);
+    walk.ok(&["approval", "list"]);
     walk.ok(&["upstream", "accept", "--all-of", "notes", "--effect", "read", "--egress", "none"]);
     walk.ok(&["tool", "invoke", "mcp__notes__search_notes", "--input", r#"{"query":"x"}"#]);
     // The server says otherwise now, and tells so: nobody has to ask.

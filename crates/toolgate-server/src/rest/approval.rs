@@ -20,6 +20,7 @@ use toolgate_core::Actor;
 use toolgate_core::grant::Grant;
 use utoipa::IntoParams;
 
+use super::connection;
 use super::document::NamePage;
 use super::invocation::invocation_id;
 use super::tool::{bad, limit, parse_id, query};
@@ -148,7 +149,9 @@ pub(crate) async fn read_inbox(
     let items = state.app.inbox(&actor, which).await?;
     let count = items.len() as u64;
     let items = items.into_iter().take(200).map(InvocationView::from).collect();
-    Ok(Json(InboxView { items, count, next_cursor: None }))
+    let chores = state.app.chores(&actor).await?;
+    let connections = chores.connections.into_iter().map(connection::view).collect();
+    Ok(Json(InboxView { items, connections, reviews: chores.reviews, count, next_cursor: None }))
 }
 
 async fn read_decided(state: &ServerState, actor: &Actor, asked: &InboxQuery) -> Result<InboxView, ApiError> {
@@ -157,6 +160,8 @@ async fn read_decided(state: &ServerState, actor: &Actor, asked: &InboxQuery) ->
     Ok(InboxView {
         count: items.len() as u64,
         items: items.into_iter().map(InvocationView::from).collect(),
+        connections: Vec::new(),
+        reviews: 0,
         next_cursor: next.map(|id| id.to_string()),
     })
 }
@@ -171,7 +176,7 @@ pub(crate) async fn inbox_events(
 ) -> Result<Response, ApiError> {
     let Caller(actor) = standing.caller(&state).await?;
     // Asked once here, so that a refusal is an error and not a broken stream.
-    let first = state.app.inbox(&actor, Inbox::All).await?.len();
+    let first = waiting(&state, &actor).await?;
     let watch = Watch { news: state.app.runner().watch(), state, standing, told: None, next: Some(first) };
     let counts = stream::unfold(watch, |mut watch| async move {
         loop {
@@ -181,7 +186,7 @@ pub(crate) async fn inbox_events(
                     watch.rest().await?;
                     // Whoever may no longer come in hears no more.
                     let Caller(actor) = watch.standing.caller(&watch.state).await.ok()?;
-                    watch.state.app.inbox(&actor, Inbox::All).await.ok()?.len()
+                    waiting(&watch.state, &actor).await.ok()?
                 }
             };
             if watch.told != Some(count) {
@@ -192,6 +197,12 @@ pub(crate) async fn inbox_events(
         }
     });
     Ok(Sse::new(counts).keep_alive(KeepAlive::default()).into_response())
+}
+
+/// How many things wait for a person: calls, dead connections, and one more when there is anything to review.
+async fn waiting(state: &ServerState, actor: &Actor) -> Result<usize, ApiError> {
+    let calls = state.app.inbox(actor, Inbox::All).await?.len();
+    Ok(calls + state.app.chores(actor).await?.count())
 }
 
 struct Watch {

@@ -119,7 +119,7 @@ fn kind(word: &str, name: Option<String>) -> Result<ConnectionKind, ApiError> {
     }
 }
 
-fn view(connection: Connection) -> ConnectionView {
+pub(super) fn view(connection: Connection) -> ConnectionView {
     let word = connection.kind.as_str().to_owned();
     let (name, issuer, scopes) = match connection.kind {
         ConnectionKind::Token => (None, None, Vec::new()),

@@ -21,6 +21,7 @@ mod pipeline;
 mod policy;
 mod sign_in;
 mod stream;
+mod ui;
 mod wire;
 
 const ENGINE: gate::Engine = gate::Engine::Sqlite;

@@ -16,9 +16,10 @@ use toolgate_core::upstream::{Offer, Transport};
 use toolgate_egress::{EgressClient, EgressPolicy};
 
 use crate::child::Stderr;
-use crate::connection::{CallFault, Connection, Dial, Order};
+use crate::connection::{CallFault, Connection, Order};
 use crate::handler::Interaction;
 use crate::keys::{Keys, Refusal};
+use crate::opening::Dial;
 use crate::settings::Settings;
 
 /// What the suite asks for.

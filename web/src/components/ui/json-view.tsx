@@ -1,6 +1,7 @@
 import { memo, type ReactNode } from "react";
 
 import { cn } from "@/lib/cn";
+import { visible } from "@/lib/visible";
 
 import { CopyButton } from "./copyable";
 
@@ -18,7 +19,7 @@ export function JsonView({ value, label, className }: { value: unknown; label: s
         aria-label={label}
         className="max-h-[480px] overflow-auto p-3.5 pr-12 font-mono text-xs leading-[20px] text-ink"
       >
-        <Coloured text={text.length > MOST ? text.slice(0, MOST) : text} />
+        <Coloured text={visible(text.slice(0, MOST))} />
         {text.length > MOST ? "\n… copy it to see the rest" : null}
       </pre>
       <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} className="absolute right-2 top-2" />

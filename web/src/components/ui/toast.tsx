@@ -1,24 +1,30 @@
-import { Toaster as Sonner, toast } from "sonner";
+import { lazy, Suspense, useSyncExternalStore } from "react";
 
-import { useTheme } from "@/shell/theme";
+const Shown = lazy(() => import("./toaster").then((module) => ({ default: module.Toaster })));
+
+// Loaded with the first toast: most visits need none.
+let wanted = false;
+const listeners = new Set<() => void>();
 
 /** Says that something worked. What needs an answer belongs on the page instead. */
-export { toast };
+export function toast(text: string): void {
+  wanted = true;
+  for (const tell of listeners) tell();
+  void import("sonner").then(({ toast: show }) => show(text));
+}
 
 /** Where toasts appear; the shell has one. */
 export function Toaster() {
-  const { shown } = useTheme();
-  return (
-    <Sonner
-      theme={shown}
-      position="bottom-right"
-      toastOptions={{
-        unstyled: true,
-        classNames: {
-          toast: "flex w-[340px] items-center gap-3 rounded-xl border border-line bg-surface px-4 py-3 text-sm text-ink shadow-pop",
-          description: "text-xs text-ink-3",
-        },
-      }}
-    />
+  const shown = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => wanted,
   );
+  return shown ? (
+    <Suspense>
+      <Shown />
+    </Suspense>
+  ) : null;
 }

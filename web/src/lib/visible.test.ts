@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+
+import { clipped, visible } from "./visible";
+
+test("what nobody would see is named, and the rest stays", () => {
+  expect(visible("pay \u202Egnp.exe\u200B")).toBe("pay ‹U+202E›gnp.exe‹U+200B›");
+  expect(visible("\u{E0041}x\uFEFF")).toBe("‹U+E0041›x‹U+FEFF›");
+  for (const plain of ["", "Ada Lovelace", "naïve — “quoted”", "日本語", "עברית", "👩‍💻"]) expect(visible(plain)).toBe(plain);
+});
+
+test("long texts end, and say how long they are", () => {
+  expect(clipped("short", 10)).toBe("short");
+  expect(clipped("x".repeat(2000), 3)).toBe("xxx… (2,000 characters)");
+});
