@@ -42,6 +42,7 @@ unit: ## All tests, on SQLite and on a temporary Postgres
 	@scripts/need-postgres
 	@scripts/need-node
 	@scripts/need-clients
+	@scripts/need-peers
 	cargo test --locked --workspace --doc --quiet
 	cargo build --locked -p toolgate-testkit --bins
 	INSTA_UPDATE=no "$${CARGO_TARGET_DIR:-target}/debug/with-postgres" scripts/run-tests

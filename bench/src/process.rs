@@ -85,6 +85,9 @@ pub(crate) fn http_client() -> anyhow::Result<reqwest::Client> {
     Ok(reqwest::Client::builder().no_proxy().build()?)
 }
 
+/// Any key that is no secret.
+const MASTER_KEY: &str = "3031323334353637383930313233343536373839303132333435363738393031";
+
 /// The gate itself.
 pub(crate) async fn gate(binary: &Path, database_url: Option<&str>, copies: u32) -> anyhow::Result<Server> {
     let mut command = Command::new(binary);
@@ -92,6 +95,8 @@ pub(crate) async fn gate(binary: &Path, database_url: Option<&str>, copies: u32)
     command.args(["--fixture-copies", &copies.to_string()]);
     if let Some(url) = database_url {
         command.args(["--database-url", url]);
+        // Each gate has a folder of its own, and all that use one database share its master key.
+        command.env("TOOLGATE_MASTER_KEY", MASTER_KEY);
     }
     let server = start(command, |command, address, folder| {
         command.args(["--listen", address]).arg("--data").arg(folder.join("data"));

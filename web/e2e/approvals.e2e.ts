@@ -55,6 +55,11 @@ test("a call that waits appears by itself, shows what it would change, and runs 
   await drawer().getByText("Approved by you").waitFor();
   await drawer().getByText("Succeeded").waitFor();
   expect((await call(id)).status).toBe("completed");
+  await drawer().getByRole("link", { name: "See the run" }).click();
+  await page.waitForURL((url) => url.searchParams.get("run") === id);
+  await drawer().getByRole("region", { name: "Output" }).waitFor();
+  await page.goBack();
+  await drawer().getByText("Approved by you").waitFor();
   await page.goBack();
   await page.getByText("Nothing waits for you").waitFor();
 });

@@ -225,7 +225,7 @@ describe("the library", () => {
     await page.getByRole("article").first().waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("quik scoer");
-    await page.waitForURL(/q=quik/);
+    await page.waitForURL(/q=quik(\+|%20)scoer/);
     expect(await page.getByRole("article").count()).toBe(1);
     await page.reload();
     await page.getByRole("link", { name: "Quick score" }).waitFor();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolgate_core::actor::Credential;
 use toolgate_core::id::ToolName;
 use toolgate_core::port::gate::Ask;
-use toolgate_core::{Actor, BoundTool, Source};
+use toolgate_core::{Actor, BoundTool, Source, ToolContract};
 
 use crate::{App, AppError};
 
@@ -20,12 +20,26 @@ impl App {
         after: &str,
         limit: usize,
     ) -> Vec<Arc<BoundTool>> {
+        self.list_tools_of(actor, source, |_| true, after, limit)
+    }
+
+    /// The same for those of some kind.
+    #[must_use]
+    pub fn list_tools_of(
+        &self,
+        actor: &Actor,
+        source: Source,
+        wanted: impl Fn(&ToolContract) -> bool,
+        after: &str,
+        limit: usize,
+    ) -> Vec<Arc<BoundTool>> {
         let parts = self.runner.parts();
         let catalog = parts.tools.of(&actor.tenant);
         let start = catalog.tools().partition_point(|tool| tool.contract.id.as_str() <= after);
         let permitted =
             |tool: &&Arc<BoundTool>| parts.permit(&Ask { source, ..self.ask(actor, tool) }).is_ok();
-        catalog.tools()[start..].iter().filter(permitted).take(limit).cloned().collect()
+        let listed = catalog.tools()[start..].iter().filter(|tool| wanted(&tool.contract));
+        listed.filter(permitted).take(limit).cloned().collect()
     }
 
     /// One tool this caller may call through this door, by id or alias.

@@ -1,19 +1,27 @@
 //! What callers may do about their own calls that wait: confirm them, and answer their questions.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
-use toolgate_core::id::{InvocationId, PrincipalKind};
+use toolgate_core::id::{InvocationId, PrincipalKind, TenantId};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::runner::{Late, Report, RunError};
 use toolgate_core::{Actor, Approval, CallResult, Invocation, Status};
 
 use crate::input_request::{TOOL, request_of};
-use crate::{App, AppError};
+use crate::{App, AppError, Snapshot};
 
 impl App {
     /// Goes up whenever what is in force in some tenant has changed.
     #[must_use]
     pub fn moves(&self) -> u64 {
         self.snapshots.moves()
+    }
+
+    /// What is in force in a tenant: the same `Arc` until something changes.
+    #[must_use]
+    pub fn in_force(&self, tenant: &TenantId) -> Option<Arc<Snapshot>> {
+        self.snapshots.get(tenant)
     }
 
     /// Whether this caller is a person who made this waiting call and may let it run by their word alone.

@@ -41,9 +41,18 @@ impl Telemetry {
     }
 }
 
+/// What is logged. The MCP library writes down what servers say, as much of it as they like; only who names it wants that.
+fn filter(told: Option<&str>) -> EnvFilter {
+    let told = told.filter(|told| EnvFilter::try_new(told).is_ok()).unwrap_or("info");
+    match told.contains("rmcp") {
+        true => EnvFilter::new(told),
+        false => EnvFilter::new(format!("{told},rmcp=off")),
+    }
+}
+
 /// Logs to stderr, metrics to `/metrics`, and traces to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names, if any.
 pub(crate) fn start(format: LogFormat) -> anyhow::Result<Telemetry> {
-    let filter = EnvFilter::try_from_env("TOOLGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let told = std::env::var("TOOLGATE_LOG").ok();
     let logs = match format {
         LogFormat::Text => tracing_subscriber::fmt::layer()
             .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
@@ -57,9 +66,9 @@ pub(crate) fn start(format: LogFormat) -> anyhow::Result<Telemetry> {
     let spans = traces.as_ref().map(|provider| {
         tracing_opentelemetry::layer()
             .with_tracer(provider.tracer("toolgate"))
-            .with_filter(EnvFilter::new("info"))
+            .with_filter(filter(None))
     });
-    tracing_subscriber::registry().with(spans).with(logs.with_filter(filter)).init();
+    tracing_subscriber::registry().with(spans).with(logs.with_filter(filter(told.as_deref()))).init();
     Ok(Telemetry { metrics: metrics()?, traces })
 }
 

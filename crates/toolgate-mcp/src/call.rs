@@ -122,17 +122,23 @@ impl McpGate {
             watch: Watch { sender, gone: x.gone.clone() },
         };
         let mut call = std::pin::pin!(self.plane.call(x.actor, order));
+        let mut note = None;
         let result = loop {
             tokio::select! {
                 biased;
                 result = &mut call => break result,
-                Some(told) = watched.recv() => self.pass_on(x, told, reports),
+                Some(told) = watched.recv() => match told {
+                    Watched::Began(id) => note = self.note_open(x, id),
+                    Watched::Reported(chunk) => self.pass_on(x, &chunk.to_value(), reports),
+                },
             }
         };
+        drop(note);
         while let Ok(told) = watched.try_recv() {
-            self.pass_on(x, told, reports);
+            if let Watched::Reported(chunk) = told {
+                self.pass_on(x, &chunk.to_value(), reports);
+            }
         }
-        self.note_closed(x);
         if let Ok(result) = &result {
             let spent = u64::try_from(result.tool_time.as_micros()).unwrap_or(u64::MAX);
             x.outside.fetch_add(spent, Ordering::Relaxed);
@@ -140,16 +146,9 @@ impl McpGate {
         result
     }
 
-    fn pass_on(&self, x: &Exchange<'_>, told: Watched, reports: &mut Reports) {
-        match told {
-            Watched::Began(call) => self.note_open(x, call),
-            Watched::Reported(chunk) => {
-                let chunk = chunk.to_value();
-                if self.fixtures.is_some() && self.report_of_fixture(x, &chunk) {
-                    return;
-                }
-                reports.progress(x, &chunk);
-            }
+    fn pass_on(&self, x: &Exchange<'_>, chunk: &Value, reports: &mut Reports) {
+        if self.fixtures.is_none() || !self.report_of_fixture(x, chunk) {
+            reports.progress(x, chunk);
         }
     }
 

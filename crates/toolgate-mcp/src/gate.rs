@@ -331,17 +331,11 @@ impl McpGate {
         Ok(result.finish())
     }
 
-    /// Notes which call a request of the handshake era led to.
-    pub(crate) fn note_open(&self, x: &Exchange<'_>, call: InvocationId) {
-        if let Some(session) = x.session {
-            self.opened().insert((session.to_owned(), x.id.clone()), call);
-        }
-    }
-
-    pub(crate) fn note_closed(&self, x: &Exchange<'_>) {
-        if let Some(session) = x.session {
-            self.opened().remove(&(session.to_owned(), x.id.clone()));
-        }
+    /// Notes which call a request of the handshake era led to, for as long as the returned note is kept.
+    pub(crate) fn note_open(&self, x: &Exchange<'_>, call: InvocationId) -> Option<OpenNote<'_>> {
+        let key = (x.session?.to_owned(), x.id.clone());
+        self.opened().insert(key.clone(), call);
+        Some(OpenNote { gate: self, key })
     }
 
     /// The call that a request of this session led to, while it is open here.
@@ -358,6 +352,18 @@ impl McpGate {
 
     fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<(String, Id), InvocationId>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request of the handshake era that is open here; forgotten when dropped, however it ends.
+pub(crate) struct OpenNote<'a> {
+    gate: &'a McpGate,
+    key: (String, Id),
+}
+
+impl Drop for OpenNote<'_> {
+    fn drop(&mut self) {
+        self.gate.opened().remove(&self.key);
     }
 }
 

@@ -2,6 +2,7 @@
 //! handshake era.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -114,7 +115,7 @@ impl McpGate {
         let mut actor = x.actor.clone();
         let mut changes = self.changes.subscribe();
         let mut seen = *changes.borrow_and_update();
-        let mut moves = self.plane.moves();
+        let mut force = self.plane.in_force(&actor);
         let mut visible = self.visible(&actor, x.selection);
         let mut asked = tokio::time::Instant::now();
         while !x.gone.is_cancelled() && x.out.is_open() {
@@ -131,15 +132,20 @@ impl McpGate {
                 tell("notifications/prompts/list_changed");
             }
             seen = now;
-            let moved = self.plane.moves();
-            if moved != moves || asked.elapsed() >= ASK_AGAIN {
+            let now_in_force = self.plane.in_force(&actor);
+            let moved = match (&force, &now_in_force) {
+                (Some(before), Some(now)) => !Arc::ptr_eq(before, now),
+                (before, now) => before.is_some() != now.is_some(),
+            };
+            force = now_in_force;
+            if moved || asked.elapsed() >= ASK_AGAIN {
                 asked = tokio::time::Instant::now();
                 match standing.caller().await {
                     Some(caller) => actor = caller,
                     None => return,
                 }
             }
-            if wanted.tools && moved != moves {
+            if wanted.tools && moved {
                 // Most of what changes in a tenant changes nothing for one caller.
                 let visible_now = self.visible(&actor, x.selection);
                 if visible_now != visible {
@@ -147,7 +153,6 @@ impl McpGate {
                     tell("notifications/tools/list_changed");
                 }
             }
-            moves = moved;
             for (id, revision) in &mut wanted.tasks {
                 let Ok(invocation) = self.plane.read(&actor, *id).await else { continue };
                 if invocation.revision != *revision {

@@ -247,14 +247,14 @@ impl McpGate {
             fields.shift_remove("mode");
         }
         let id = self.state_of(x, String::new(), invocation).seal(&self.sealer, Purpose::Question)?;
-        let put_off = self.questions.until_put_off(call);
+        let (put_off, note) = self.questions.until_put_off(call);
         x.out.send(request(&id, "elicitation/create", &form));
         let followed = tokio::select! {
             followed = self.plane.follow(x.actor, call, PERSON) => Some(followed),
             _ = put_off => None,
             () = x.gone.cancelled() => None,
         };
-        self.questions.forget(call);
+        drop(note);
         let invocation = match followed {
             Some(followed) => followed?,
             None => self.plane.read(x.actor, call).await?,

@@ -1,5 +1,6 @@
 //! What the protocol needs of the product. Implemented where the use cases are; here nothing is decided.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,8 +115,8 @@ pub trait Plane: Send + Sync {
     /// Seconds since 1970.
     fn now(&self) -> i64;
 
-    /// Goes up whenever what is in force somewhere has changed.
-    fn moves(&self) -> u64;
+    /// What is in force for this caller: the same `Arc` until something changes.
+    fn in_force(&self, actor: &Actor) -> Option<Arc<dyn Any + Send + Sync>>;
 
     /// The tools that this caller may call, ordered by id: so many after this id. Never internal ones.
     fn tools(&self, actor: &Actor, selection: &Selection, after: &str, limit: usize) -> Vec<Arc<BoundTool>>;

@@ -29,7 +29,7 @@ impl<'a> ProductOfferings<'a> {
     fn tool_text(&self, asker: &Asker<'_>, id: &str) -> Option<String> {
         let id = self.selection.id_of(id)?;
         let tool = self.gate.plane.tool(asker.actor, self.selection, &id)?;
-        Some(self.gate.entry(self.selection, &tool).modern.clone())
+        Some(self.gate.entry(self.selection, &tool).modern.to_string())
     }
 }
 

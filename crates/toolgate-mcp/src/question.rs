@@ -4,6 +4,7 @@
 //! sees it by following the call. What only the conformance suite asks is kept in memory.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -94,9 +95,9 @@ impl Questions {
             let id = InvocationId::generate().to_string();
             let (sender, answer) = oneshot::channel();
             lock(&self.asked).insert(id.clone(), sender);
+            let _note = Note { from: &self.asked, key: id.clone() };
             x.out.send(request(&id, method, &params));
             let answer = tokio::time::timeout(PATIENCE, answer).await;
-            lock(&self.asked).remove(&id);
             if let Ok(Ok(Some(answer))) = answer {
                 answers.insert(key.clone(), answer);
             } else {
@@ -111,15 +112,14 @@ impl Questions {
         Ok(answers)
     }
 
-    /// Ends when the person puts their word on this call off.
-    pub(crate) fn until_put_off(&self, call: InvocationId) -> oneshot::Receiver<()> {
+    /// Ends when the person puts their word on this call off; forgotten with the note.
+    pub(crate) fn until_put_off(
+        &self,
+        call: InvocationId,
+    ) -> (oneshot::Receiver<()>, Note<'_, InvocationId, ()>) {
         let (sender, receiver) = oneshot::channel();
         lock(&self.put_off).insert(call, sender);
-        receiver
-    }
-
-    pub(crate) fn forget(&self, call: InvocationId) {
-        lock(&self.put_off).remove(&call);
+        (receiver, Note { from: &self.put_off, key: call })
     }
 }
 
@@ -152,6 +152,18 @@ impl McpGate {
         if !done && let Some(waiting) = lock(&self.questions.put_off).remove(&call) {
             let _ = waiting.send(());
         }
+    }
+}
+
+/// Something that waits here; forgotten when dropped, whoever goes away first.
+pub(crate) struct Note<'a, K: Eq + Hash, V> {
+    from: &'a Mutex<HashMap<K, oneshot::Sender<V>>>,
+    key: K,
+}
+
+impl<K: Eq + Hash, V> Drop for Note<'_, K, V> {
+    fn drop(&mut self) {
+        lock(self.from).remove(&self.key);
     }
 }
 

@@ -26,9 +26,9 @@ pub fn annotations(effect: Effect, egress: Egress, idempotent: bool, title: &str
 #[derive(Debug)]
 pub(crate) struct ToolEntry {
     /// Its entry in a list, for the modern era.
-    pub modern: String,
+    pub modern: Arc<str>,
     /// Its entry in a list, for the handshake era.
-    pub legacy: String,
+    pub legacy: Arc<str>,
     /// What of its input travels in headers too.
     pub headers: Vec<ParamHeader>,
 }
@@ -57,14 +57,16 @@ impl ToolEntry {
         entry.insert("_meta".to_owned(), meta(contract));
         // Clients of the handshake era take an output schema for an object's; one that says otherwise is left out.
         let is_object = contract.output_schema.get("type").and_then(Value::as_str) == Some("object");
-        let legacy = |entry: &Map<String, Value>| serde_json::to_string(entry).unwrap_or_default();
-        let without = legacy(&entry);
+        let text = |entry: &Map<String, Value>| -> Arc<str> {
+            Arc::from(serde_json::to_string(entry).unwrap_or_default())
+        };
+        let without = text(&entry);
         if hidden.is_some() {
             // A tool that speaks in content blocks promises no structure to clients.
             return Self { modern: without.clone(), legacy: without, headers };
         }
         entry.insert("outputSchema".to_owned(), contract.output_schema.clone());
-        let with = legacy(&entry);
+        let with = text(&entry);
         Self { legacy: if is_object { with.clone() } else { without }, modern: with, headers }
     }
 }

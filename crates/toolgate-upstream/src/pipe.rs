@@ -225,3 +225,61 @@ impl Transport<RoleClient> for Pipe {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rmcp::model::{DiscoverRequest, DiscoverRequestParams, InitializeRequest, InitializeRequestParams};
+
+    use super::*;
+    use crate::child::{Stderr, start};
+    use crate::settings::Settings;
+
+    fn pipe(output: &str, most: usize) -> Pipe {
+        // Writes what it is told, then reads until nobody is there.
+        let script = format!("process.stdout.write({}); process.stdin.resume()", serde_json::json!(output));
+        let args = ["-e".to_owned(), script];
+        let started =
+            start("node", &args, &BTreeMap::new(), &[], Stderr::default(), &Settings::default()).unwrap();
+        Pipe::new(started, most, BadAnswers::default())
+    }
+
+    fn id(message: Option<ServerJsonRpcMessage>) -> Option<RequestId> {
+        match message? {
+            ServerJsonRpcMessage::Response(response) => Some(response.id),
+            ServerJsonRpcMessage::Error(error) => error.id,
+            _ => None,
+        }
+    }
+
+    async fn ask(pipe: &mut Pipe, request: ClientRequest, id: i64) {
+        pipe.send(ClientJsonRpcMessage::request(request, RequestId::Number(id))).await.unwrap();
+    }
+
+    fn discover() -> ClientRequest {
+        ClientRequest::DiscoverRequest(DiscoverRequest::new(DiscoverRequestParams {}))
+    }
+
+    #[tokio::test]
+    async fn the_late_answer_of_a_slow_server_goes_by() {
+        let late = r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"no"}}"#;
+        let wanted = r#"{"jsonrpc":"2.0","id":"1","result":{"x":1}}"#;
+        let mut pipe = pipe(&format!("{late}\n{wanted}\n"), 1_000);
+        ask(&mut pipe, discover(), 0).await;
+        let begin = InitializeRequestParams::default();
+        ask(&mut pipe, ClientRequest::InitializeRequest(InitializeRequest::new(begin)), 1).await;
+        assert_eq!(id(pipe.receive().await), Some(RequestId::String("1".into())));
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_fails_its_request() {
+        let long = format!(r#"{{"result":{{"x":"{}"}},"jsonrpc":"2.0","id":7}}"#, "x".repeat(100_000));
+        let mut pipe = pipe(&format!("{long}\n"), 1_000);
+        ask(&mut pipe, discover(), 6).await;
+        ask(&mut pipe, discover(), 7).await;
+        assert_eq!(id(pipe.receive().await), Some(RequestId::Number(7)));
+        assert_eq!(pipe.bad.take(&RequestId::Number(7)), Some(BadAnswer::TooLarge));
+        assert_eq!(pipe.bad.take(&RequestId::Number(6)), None);
+    }
+}

@@ -22,7 +22,7 @@ use crate::fault::Fault;
 use crate::server::{Rest, Server, World};
 use crate::settings::Settings;
 
-/// How often connections are looked over.
+/// How often connections are looked over, at the least.
 const SWEEP: Duration = Duration::from_secs(15);
 
 type Key = (TenantId, Slug);
@@ -76,7 +76,7 @@ impl Inner {
             before.close();
         }
         if !self.swept.swap(true, Ordering::Relaxed) {
-            tokio::spawn(sweep(Arc::downgrade(self)));
+            tokio::spawn(sweep(Arc::downgrade(self), SWEEP.min(self.world.settings.idle)));
         }
         server
     }
@@ -108,9 +108,9 @@ impl Inner {
     }
 }
 
-async fn sweep(pool: Weak<Inner>) {
+async fn sweep(pool: Weak<Inner>, every: Duration) {
     loop {
-        tokio::time::sleep(SWEEP).await;
+        tokio::time::sleep(every).await;
         match pool.upgrade() {
             Some(pool) => pool.close_unused(),
             None => return,

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useRef, useState } from "react";
 
 import { signInQuery } from "@/api/queries";
 import { Badge } from "@/components/ui/badge";
@@ -31,8 +31,8 @@ import { nameOf, Sentence, titleOf } from "./words";
 
 type DrawerProps = {
   id: string;
-  /** Whether this person may decide on it now. */
-  mayDecide: boolean;
+  /** Whether this person may decide on it now; left out while that is not known. */
+  mayDecide: boolean | undefined;
   onClose: () => void;
   onNext?: () => void;
   onBefore?: () => void;
@@ -66,15 +66,13 @@ function Opened({ approval, mayDecide, onClose, onNext, onBefore }: DrawerProps 
   // A decision is about what this person saw. When someone changes it meanwhile, they look again first.
   const digest = approval.review?.digest;
   const [seen, setSeen] = useState(digest);
-  const stale = waits && seen !== digest;
+  const changedByMe = decisions.edit.isPending || decisions.edit.data?.review?.digest === digest;
+  const stale = waits && seen !== digest && !changedByMe;
   const waited = useRef(waits);
   const edited = editedFields(approval);
   const late = waited.current && !waits && approval.decided_by !== me;
-  useEffect(() => {
-    if (decisions.edit.data) setSeen(decisions.edit.data.review?.digest);
-  }, [decisions.edit.data]);
-
-  const footer = { approval, me, mode, onMode: setMode, decisions, mayDecide, stale, digest: seen, onNext };
+  const agreed = stale ? seen : digest;
+  const footer = { approval, me, mode, onMode: setMode, decisions, mayDecide, stale, digest: agreed, onNext };
   const close = () => {
     // Esc leaves what was begun before it leaves the call.
     if (mode !== "idle" && window.event instanceof window.KeyboardEvent) setMode("idle");
@@ -124,7 +122,7 @@ function Opened({ approval, mayDecide, onClose, onNext, onBefore }: DrawerProps 
         {waits && mode === "idle" && decisions.approve.isError ? <ErrorNote error={decisions.approve.error} /> : null}
         <Impact approval={approval} />
         {mode === "edit" && waits ? (
-          <ApprovalEdit approval={approval} decisions={decisions} digest={seen} onDone={() => setMode("idle")} />
+          <ApprovalEdit approval={approval} decisions={decisions} digest={agreed} onDone={() => setMode("idle")} />
         ) : null}
         <WhatWouldChange approval={approval} />
         <People approval={approval} me={me} decisions={decisions} mayDecide={mayDecide} />

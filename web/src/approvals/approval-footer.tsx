@@ -19,7 +19,7 @@ type FooterProps = {
   mode: Mode;
   onMode: (mode: Mode) => void;
   decisions: Decisions;
-  mayDecide: boolean;
+  mayDecide: boolean | undefined;
   /** What was seen is no longer what waits: first look, then decide. */
   stale: boolean;
   digest: string | undefined;
@@ -30,6 +30,7 @@ type FooterProps = {
 export function ApprovalFooter(props: FooterProps) {
   const { approval, mode, decisions, mayDecide } = props;
   if (!isWaiting(approval)) return <Over {...props} />;
+  if (mayDecide === undefined) return <Rule approval={approval} />;
   if (!mayDecide) return <NotMine {...props} />;
   if (mode === "deny") return <Deny {...props} />;
   if (mode === "approve" || mode === "remember") return <Approve {...props} />;
@@ -56,7 +57,7 @@ export function ApprovalFooter(props: FooterProps) {
 
 /** Approves at once, or asks for the tool's name first where something is destroyed. */
 export function approveNow({ approval, onMode, decisions, digest, stale }: FooterProps): void {
-  if (stale) return;
+  if (stale || decisions.approve.isPending) return;
   if (approval.effect === "destructive") onMode("approve");
   else decisions.approve.mutate({ digest });
 }

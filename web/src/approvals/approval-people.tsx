@@ -24,7 +24,7 @@ export function People({
   approval: Approval;
   me: string | undefined;
   decisions: Decisions;
-  mayDecide: boolean;
+  mayDecide: boolean | undefined;
 }) {
   const [giving, setGiving] = useState(false);
   const review = approval.review;

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EffectBadge, StatusBadge } from "@/components/ui/state-badges";
 import { ToolIcon } from "@/components/ui/tool-icon";
+import { cn } from "@/lib/cn";
 import { visible } from "@/lib/visible";
 import type { ToolSummary } from "@/tools/queries";
 
@@ -25,7 +26,7 @@ export function ApprovalRow({
   const title = titleOf(approval, tool?.title);
   const review = approval.review;
   return (
-    <li className="relative flex items-center gap-4 px-5 py-4 hover:bg-hover/60 max-sm:gap-3 max-sm:px-4">
+    <li className="relative flex items-center gap-4 px-5 py-4 hover:bg-hover/60 max-sm:flex-wrap max-sm:gap-x-3 max-sm:gap-y-2 max-sm:px-4">
       {choosing ? (
         <label className="relative z-10 -m-1.5 flex size-7 shrink-0 items-center justify-center">
           <input
@@ -62,7 +63,7 @@ export function ApprovalRow({
           <RelativeTime at={approval.created_at} />
         </p>
       </div>
-      <div className="flex shrink-0 flex-wrap items-center justify-end gap-1.5 max-sm:hidden">
+      <div className={cn("flex shrink-0 flex-wrap items-center justify-end gap-1.5 max-sm:w-full max-sm:justify-start", choosing && "max-sm:pl-7")}>
         {review && review.needed > 1 && isWaiting(approval) ? (
           <span className="text-xs text-ink-3">
             {review.votes.length} of {review.needed} yes

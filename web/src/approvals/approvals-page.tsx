@@ -63,7 +63,8 @@ export function ApprovalsPage() {
   useListKeys(id === undefined);
 
   const full = (mine.data?.length ?? 0) >= MOST || (group.data?.length ?? 0) >= MOST;
-  const mayDecide = full || [...(mine.data ?? []), ...(group.data ?? [])].some((one) => one.id === id);
+  const known = mine.data !== undefined && group.data !== undefined;
+  const mayDecide = known ? full || [...mine.data, ...group.data].some((one) => one.id === id) : undefined;
   return (
     <>
       <PageHeader
@@ -77,7 +78,7 @@ export function ApprovalsPage() {
         tabs={[
           { value: "mine", title: "Waiting for you", count: count(boxes.mine) },
           { value: "group", title: "For your groups", count: count(boxes.group) },
-          { value: "decided", title: "Decided" },
+          { value: "decided", title: "Decided", count: count(boxes.decided, decided.hasNextPage) },
           { value: "in_doubt", title: "In doubt", count: count(boxes.in_doubt) },
         ]}
       >
@@ -125,8 +126,8 @@ export function ApprovalsPage() {
   );
 }
 
-const count = (list: Approval[]): string | undefined =>
-  list.length === 0 ? undefined : list.length >= MOST ? `${MOST}+` : String(list.length);
+const count = (list: Approval[], more = list.length >= MOST): string | undefined =>
+  list.length === 0 ? undefined : `${list.length}${more ? "+" : ""}`;
 
 function List({ approvals, batch }: { approvals: Approval[]; batch: boolean }) {
   const tools = useQuery(toolsQuery);

@@ -1,4 +1,4 @@
-import { BadgeCheck, History, Inbox, LayoutGrid, type LucideIcon } from "lucide-react";
+import { BadgeCheck, History, Inbox, LayoutGrid, type LucideIcon, Plug } from "lucide-react";
 
 import type { LinkProps } from "@tanstack/react-router";
 
@@ -21,5 +21,5 @@ export const pages: PageEntry[] = [
   { group: "Work", to: "/runs", title: "Runs", icon: History },
   { group: "Work", to: "/approvals", title: "Approvals", icon: Inbox, badge: "inbox" },
   { group: "Work", to: "/grants", title: "Standing grants", icon: BadgeCheck },
+  { group: "Build", to: "/upstreams", title: "MCP servers", icon: Plug, needs: "*" },
 ];
-

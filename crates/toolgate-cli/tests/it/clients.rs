@@ -60,7 +60,7 @@ pub(crate) struct Installed {
     pub(crate) target: PathBuf,
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 

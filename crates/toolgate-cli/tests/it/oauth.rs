@@ -5,11 +5,12 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::clients::{installed, sources};
+use crate::clients::{installed, root, sources};
 use crate::gate::{Gate, finish, serve};
 use crate::governance::Walk;
 
 const BACK: &str = "http://127.0.0.1/callback";
+const PASSWORD: &str = "correct horse battery staple";
 
 #[test]
 fn applications_are_named_and_taken_away() {
@@ -31,23 +32,33 @@ fn applications_are_named_and_taken_away() {
     assert!(secret.len() == 64 && secret.bytes().all(|b| b.is_ascii_hexdigit()), "{secret}");
 }
 
-/// Lets the desktop application in, and gives what it saw.
-fn desktop(gate: &Gate, client_id: Option<&str>) -> Value {
+/// A link by which a new person chooses a password.
+fn invited(gate: &Gate) -> String {
     gate.ok(&["user", "create", "ada", "--role", "member"]);
-    let plan = json!({
-        "url": format!("{}/mcp", gate.url),
-        "client_id": client_id,
-        "invite": gate.ok(&["user", "invite", "ada"]),
-        "password": "correct horse battery staple",
-        "call": { "name": "core__get_current_time", "arguments": { "timezone": "Europe/Berlin" } },
-    });
+    gate.ok(&["user", "invite", "ada"])
+}
+
+/// Runs one of the scripts that play an application and its person.
+fn play(script: &str, plan: &Value) -> String {
     let installed = installed();
     let mut command = Command::new(&installed.node);
     command.current_dir(installed.target.join("clients"));
     command.args(["--input-type=module", "-", &plan.to_string()]);
-    let ran = finish(command, &std::fs::read_to_string(sources().join("authorize.mjs")).unwrap());
+    let ran = finish(command, &std::fs::read_to_string(sources().join(script)).unwrap());
     assert_eq!(ran.code, 0, "{ran:?}");
-    serde_json::from_str(ran.stdout.lines().last().unwrap_or_default()).unwrap()
+    ran.stdout
+}
+
+/// Lets the desktop application in, and gives what it saw.
+fn desktop(gate: &Gate, client_id: Option<&str>) -> Value {
+    let plan = json!({
+        "url": format!("{}/mcp", gate.url),
+        "client_id": client_id,
+        "invite": invited(gate),
+        "password": PASSWORD,
+        "call": { "name": "core__get_current_time", "arguments": { "timezone": "Europe/Berlin" } },
+    });
+    serde_json::from_str(play("authorize.mjs", &plan).lines().last().unwrap_or_default()).unwrap()
 }
 
 fn check_desktop(gate: &Gate, seen: &Value) {
@@ -83,4 +94,31 @@ fn a_desktop_application_registers_itself_where_it_may() {
     let seen = desktop(&gate, None);
     assert!(seen["registered"].as_str().unwrap().starts_with("dyn_"), "{seen}");
     check_desktop(&gate, &seen);
+}
+
+#[test]
+fn the_protocols_own_checks_of_authorization_servers_pass() {
+    let gate = serve(&[], &[]);
+    gate.ok(&["oauth", "client", "create", "checks", "--name", "Checks", "--redirect", BACK]);
+    let suite = need_conformance();
+    let plan = json!({
+        "suite": suite,
+        "url": gate.url,
+        "client_id": "checks",
+        "resource": format!("{}/mcp", gate.url),
+        "port": toolgate_testkit::free_port().to_string(),
+        "invite": invited(&gate),
+        "password": PASSWORD,
+    });
+    let said = play("certify.mjs", &plan);
+    assert!(said.contains("authorization-server-metadata-endpoint: 2 passed, 0 failed"), "{said}");
+    assert!(said.contains("authorization-code-grant: 1 passed, 0 failed"), "{said}");
+}
+
+/// Where the suite's program is; installs it first if it is not there.
+fn need_conformance() -> String {
+    let output = Command::new(root().join("scripts/need-conformance")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    printed.split_whitespace().last().unwrap().to_owned()
 }

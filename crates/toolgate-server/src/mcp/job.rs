@@ -99,11 +99,11 @@ impl Job {
                     return plain(done, &id, &outside);
                 }
                 let done = message(done, &id);
-                return sse(Flow { messages, work: None, last: Some(done), first: None, id, guard: None, place });
+                return sse(Flow { messages, work: None, last: Some(done), first: None, id, guard: None, _place: place });
             }
             Some(first) = messages.recv() => first,
         };
-        sse(Flow { messages, work: Some(work), last: None, first: Some(first), id, guard, place })
+        sse(Flow { messages, work: Some(work), last: None, first: Some(first), id, guard, _place: place })
     }
 
     fn work(self, request: Request, out: Outbox, gone: CancellationToken, outside: Arc<AtomicU64>) -> Work {
@@ -160,7 +160,8 @@ pub(super) struct Flow {
     pub(super) first: Option<String>,
     pub(super) id: toolgate_mcp::Id,
     pub(super) guard: Option<DropGuard>,
-    pub(super) place: Option<Place>,
+    /// Given back when the stream ends.
+    pub(super) _place: Option<Place>,
 }
 
 impl Flow {
@@ -182,9 +183,7 @@ impl Flow {
         if let Ok(message) = self.messages.try_recv() {
             return Some(message);
         }
-        let last = self.last.take();
-        self.place.take_if(|_| last.is_none());
-        last
+        self.last.take()
     }
 }
 

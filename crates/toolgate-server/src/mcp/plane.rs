@@ -1,8 +1,9 @@
 //! The product as the protocol sees it: each question is one use case.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -12,13 +13,15 @@ use toolgate_core::id::{InvocationId, Slug, ToolName};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::runner::RunError;
 use toolgate_core::toolset::Toolset;
-use toolgate_core::{Actor, BoundTool, CallError, CallResult, ErrorCode, Invocation, Source};
+use toolgate_core::{Actor, BoundTool, CallError, CallResult, ErrorCode, Invocation, Source, ToolContract};
 use toolgate_mcp::{Order, Plane, PlaneError, RpcError, Selection, Verdict};
 
 use crate::error::ApiError;
 
-/// The most toolsets that are remembered.
+/// The most toolsets, and callers of them, that are remembered.
 const MOST: usize = 1000;
+/// How long it is remembered that an endpoint has something for a caller.
+const FRESH: Duration = Duration::from_secs(5);
 
 type Known = HashMap<(String, String), (u64, Option<Arc<Toolset>>)>;
 
@@ -28,11 +31,13 @@ pub(crate) struct AppPlane {
     app: App,
     /// Toolsets as they were when nothing had changed since.
     toolsets: Mutex<Known>,
+    /// Which endpoints have something for whom.
+    shown: Mutex<HashMap<(String, String), (u64, Instant)>>,
 }
 
 impl AppPlane {
     pub(crate) fn new(app: App) -> Self {
-        Self { app, toolsets: Mutex::default() }
+        Self { app, toolsets: Mutex::default(), shown: Mutex::default() }
     }
 
     /// The tools of an endpoint: none where there is no such toolset, or nothing in it for this caller.
@@ -40,8 +45,29 @@ impl AppPlane {
         let Ok(slug) = name.parse::<Slug>() else { return Ok(None) };
         let Some(toolset) = self.toolset(actor, &slug).await? else { return Ok(None) };
         let selection = Selection::Toolset(toolset);
-        let any = !self.tools(actor, &selection, "", 1).is_empty();
-        Ok(any.then_some(selection))
+        Ok(self.shows_any(actor, name, &selection).then_some(selection))
+    }
+
+    /// Whether an endpoint has anything for this caller. A call must not cost more the more tools there are, so a yes
+    /// stands for a moment; each tool is asked about when it is called.
+    fn shows_any(&self, actor: &Actor, name: &str, selection: &Selection) -> bool {
+        let subject = actor.subject_id().map(ToString::to_string).unwrap_or_default();
+        let credential = format!("{:?}", actor.credential);
+        let key = (format!("{} {} {subject} {credential}", actor.tenant, actor.principal), name.to_owned());
+        let moves = self.app.moves();
+        let shown = || self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if shown().get(&key).is_some_and(|(at, since)| *at == moves && since.elapsed() < FRESH) {
+            return true;
+        }
+        let any = !self.tools(actor, selection, "", 1).is_empty();
+        let mut known = shown();
+        if known.len() >= MOST {
+            known.clear();
+        }
+        if any {
+            known.insert(key, (moves, Instant::now()));
+        }
+        any
     }
 
     async fn toolset(&self, actor: &Actor, name: &Slug) -> Result<Option<Arc<Toolset>>, AppError> {
@@ -63,9 +89,9 @@ impl AppPlane {
     }
 }
 
-fn offered(selection: &Selection, tool: &BoundTool) -> bool {
+fn offered(selection: &Selection, tool: &ToolContract) -> bool {
     // Internal tools never reach an MCP client, however it proved who it is.
-    tool.contract.audience != Audience::Internal && selection.holds(&tool.contract)
+    tool.audience != Audience::Internal && selection.holds(tool)
 }
 
 #[async_trait]
@@ -74,29 +100,16 @@ impl Plane for AppPlane {
         self.app.runner().parts().clock.now().as_micros() / 1_000_000
     }
 
-    fn moves(&self) -> u64 {
-        self.app.moves()
+    fn in_force(&self, actor: &Actor) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.app.in_force(&actor.tenant).map(|snapshot| snapshot as _)
     }
 
     fn tools(&self, actor: &Actor, selection: &Selection, after: &str, limit: usize) -> Vec<Arc<BoundTool>> {
-        let (mut found, mut after) = (Vec::new(), after.to_owned());
-        // Asked about in parts: most endpoints show most of what a caller may see.
-        loop {
-            let wanted = limit.saturating_sub(found.len());
-            let part = self.app.list_tools(actor, Source::Mcp, &after, wanted);
-            let whole = part.len() == wanted;
-            if let Some(last) = part.last() {
-                after = last.contract.id.to_string();
-            }
-            found.extend(part.into_iter().filter(|tool| offered(selection, tool)));
-            if !whole || found.len() >= limit {
-                return found;
-            }
-        }
+        self.app.list_tools_of(actor, Source::Mcp, |tool| offered(selection, tool), after, limit)
     }
 
     fn tool(&self, actor: &Actor, selection: &Selection, id: &ToolName) -> Option<Arc<BoundTool>> {
-        self.app.read_tool(actor, Source::Mcp, id).ok().filter(|tool| offered(selection, tool))
+        self.app.read_tool(actor, Source::Mcp, id).ok().filter(|tool| offered(selection, &tool.contract))
     }
 
     async fn call(&self, actor: &Actor, order: Order) -> Result<CallResult, PlaneError> {

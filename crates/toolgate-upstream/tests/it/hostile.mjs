@@ -82,6 +82,7 @@ async function answer(request, say) {
       const child = spawn('sleep', ['1000'], { stdio: 'ignore' })
       return { result: text(JSON.stringify({ env: process.env, cwd: process.cwd(), argv: process.argv.slice(2), pid: process.pid, child: child.pid, limits: limits() })) }
     }
+    case 'pid': return { result: text(String(process.pid)) }
     case 'noise': process.stdout.write('hello, people\n{"not":"for you"}\n[1,2]\n'); return { result: text('done') }
     default: return { error: { code: -32602, message: `no tool ${name}` } }
   }
@@ -133,6 +134,7 @@ if (transport === 'stdio') {
       if (is('forbidding')) return json(403, {}, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="more"' })
       if (request.method !== 'POST') { response.writeHead(request.method === 'GET' ? 405 : 204); return response.end() }
       const message = entry.body
+      response.on('close', () => { if (!response.writableEnded) seen.push({ closed: message.method }) })
       const isCall = message.method === 'tools/call'
       if (isCall && is('forgets') && calls++ === 0) return json(404, {})
       if (isCall && is('drops')) return request.socket.destroy()

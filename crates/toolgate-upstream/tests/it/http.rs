@@ -129,3 +129,33 @@ async fn nobody_is_asked_in_a_strangers_name() {
     let value = plane.value("act", json!({ "do": "phish" })).await;
     assert_eq!(value["content"][0]["text"], "[-32601,-32601,-32601]");
 }
+
+#[tokio::test]
+async fn who_leaves_cancels_there() {
+    for (modes, told) in [
+        (&["modern"][..], json!({ "closed": "tools/call" })),
+        (&["modern", "streams"], json!({ "closed": "tools/call" })),
+        (&[], json!({ "method": "notifications/cancelled" })),
+    ] {
+        let peer = HttpPeer::start(modes).await;
+        let plane = Plane::new(peer.upstream()).await;
+        plane.accept_within(Effect::Read, 300).await;
+        plane.error("act", json!({ "do": "mute" }), ErrorCode::Timeout).await;
+        let is_told = |entry: &Value| match told.get("closed") {
+            Some(closed) => entry["closed"] == *closed,
+            None => entry["body"]["method"] == told["method"],
+        };
+        while !peer.seen().await.iter().any(is_told) {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_calls_us_back_at_once_is_not_obeyed() {
+    let peer = HttpPeer::start(&["streams"]).await;
+    let plane = Plane::new(peer.upstream()).await;
+    plane.accept_within(Effect::Read, 1_000).await;
+    // The stream ends and says: come back in no time. It does not take it up again, so the call is lost.
+    plane.error("act", json!({ "do": "circles" }), ErrorCode::UpstreamFailed).await;
+}

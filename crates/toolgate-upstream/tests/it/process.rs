@@ -139,3 +139,25 @@ async fn calls_beyond_their_places_are_told() {
     );
     assert!(codes[2].1.contains("as many calls as it may"), "{codes:?}");
 }
+
+#[tokio::test]
+async fn what_nobody_uses_is_closed_and_opened_again() {
+    let settings = Settings { idle: Duration::from_millis(20), ..Settings::default() };
+    let plane = Plane::with(hostile(&[]), settings, Arc::new(crate::plane::Nobody)).await;
+    let first = who(&plane).await;
+    gone(&first["pid"]).await;
+    gone(&first["child"]).await;
+    assert!(!plane.pool.health(&tenant(), &name()).unwrap().connected);
+    let second = who(&plane).await;
+    assert_ne!(first["pid"], second["pid"]);
+}
+
+#[tokio::test]
+async fn many_at_once_share_one_process() {
+    let plane = Plane::new(hostile(&[])).await;
+    plane.take_unseen("act", Effect::Read);
+    let calls = (0..20).map(|_| plane.value("act", json!({ "do": "pid" })));
+    let mut pids: Vec<String> = futures::future::join_all(calls).await.iter().map(Value::to_string).collect();
+    pids.dedup();
+    assert_eq!(pids.len(), 1, "{pids:?}");
+}

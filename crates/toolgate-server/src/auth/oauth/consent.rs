@@ -73,8 +73,8 @@ fn offered(scope: OauthScope) -> String {
     );
     if scope == OauthScope::Tools {
         html.push_str(
-            "<p><label><input type=\"checkbox\" name=\"only_reads\" value=\"yes\"> of these only tools that \
-             read, and change nothing</label></p>\n",
+            "<p class=\"sub\"><label><input type=\"checkbox\" name=\"only_reads\" value=\"yes\"> \
+             of these only tools that read, and change nothing</label></p>\n",
         );
     }
     html

@@ -184,7 +184,7 @@ async fn forged_and_foreign_tokens_open_nothing() {
         ("another's key", issuer.token(2, json!({}))),
         (
             "changed",
-            good.replacen(&claims, &issuer.token(1, json!({ "sub": "x" })).split('.').nth(1).unwrap(), 1),
+            good.replacen(&claims, issuer.token(1, json!({ "sub": "x" })).split('.').nth(1).unwrap(), 1),
         ),
         ("too long", format!("{good}{}", "x".repeat(10_000))),
     ];

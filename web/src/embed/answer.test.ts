@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+
+import { answerOf } from "./answer";
+
+function form(html: string): HTMLFormElement {
+  document.body.innerHTML = `<form>${html}</form>`;
+  return document.querySelector("form")!;
+}
+
+test("questions are answered by their ids; what is empty is left out", () => {
+  const questions = form(
+    `<input name="q-name" value=" Ada "><input name="q-age" type="number" value="36.5"><textarea name="q-more"></textarea>`,
+  );
+  expect(answerOf(questions, null)).toEqual({ name: "Ada", age: 36.5 });
+});
+
+test("options are answered as a list, even when there is one", () => {
+  const options = (one: string, two: string) =>
+    form(`<fieldset data-choose><input type="checkbox" name="chosen" value="a" ${one}><input type="checkbox" name="chosen" value="b" ${two}></fieldset>`);
+  expect(answerOf(options("checked", "checked"), null)).toEqual({ chosen: ["a", "b"] });
+  expect(answerOf(options("", "checked"), null)).toEqual({ chosen: ["b"] });
+  expect(answerOf(options("", ""), null)).toEqual({ chosen: [] });
+});
+
+test("a statement is agreed to, not agreed to, or not answered", () => {
+  const said = (value: string, notes: string) =>
+    form(`<fieldset data-approve><input type="radio" name="approved" value="${value}" checked></fieldset><textarea name="notes">${notes}</textarea>`);
+  expect(answerOf(said("yes", ""), null)).toEqual({ approved: true });
+  expect(answerOf(said("no", "later"), null)).toEqual({ approved: false, notes: "later" });
+  expect(answerOf(form(`<fieldset data-approve></fieldset>`), null)).toEqual({ approved: null });
+});
