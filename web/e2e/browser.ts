@@ -71,5 +71,17 @@ export async function theme(page: Page, which: "light" | "dark"): Promise<void> 
   await page.evaluate((chosen) => {
     localStorage.setItem("toolgate.theme", chosen);
     document.documentElement.dataset.theme = chosen;
+    // Drawn anew before anyone looks.
+    return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   }, which);
+}
+
+/** What sticks out of the page, so that it scrolls sideways. */
+export function sticksOut(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    const all = [...document.body.querySelectorAll("*")].filter((one) => one.getBoundingClientRect().right > clientWidth + 1);
+    return all.slice(0, 5).map((one) => one.outerHTML.slice(0, 160));
+  });
 }

@@ -226,10 +226,12 @@ describe("the library", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("quik scoer");
     await page.waitForURL(/q=quik(\+|%20)scoer/);
-    expect(await page.getByRole("article").count()).toBe(1);
+    const first = () => page.getByRole("article").first().getByRole("link").textContent();
+    expect(await first()).toBe("Quick score");
     await page.reload();
-    await page.getByRole("link", { name: "Quick score" }).waitFor();
-    expect(await page.getByRole("article").count()).toBe(1);
+    await page.getByRole("article").first().waitFor();
+    expect(await first()).toBe("Quick score");
+    expect(await page.getByRole("article").count()).toBeLessThan(6);
   });
 
   test("filters narrow, and chips count what is left", async () => {

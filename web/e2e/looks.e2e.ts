@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { launch, NARROW, open, setUp, signIn, theme, violations, type Watched, WIDE } from "./browser";
+import { launch, NARROW, open, setUp, signIn, sticksOut, theme, violations, type Watched, WIDE } from "./browser";
 import { Gate } from "./gate";
 import { looks } from "./pages";
 
@@ -49,8 +49,7 @@ describe.each([
       }
       expect(await violations(page), `${name}, ${which}`).toEqual([]);
     }
-    const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    expect(sideways, "the page scrolls sideways").toBeLessThanOrEqual(0);
+    expect(await sticksOut(page)).toEqual([]);
     // What is not there answers 404, and browsers say so by themselves.
     const expected = /status of (404|403)/;
     expect(wrong.splice(0).filter((line) => !expected.test(line))).toEqual([]);

@@ -9,6 +9,7 @@ mod authenticate;
 mod background;
 mod bounds;
 mod cancel_invocation;
+mod connect_service;
 mod connection;
 mod connections;
 mod directory;

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use serde::Deserialize;
 use toolgate_app::StoredServices;
-use toolgate_broker::{
-    BrokerParts, ClientRegistry, Keyring, KnownClient, SecretBroker, check_master_key,
-};
+use toolgate_broker::{BrokerParts, ClientRegistry, Keyring, KnownClient, SecretBroker, check_master_key};
 use toolgate_core::port::capability::Clock;
 use toolgate_core::port::store::Store;
 use toolgate_egress::EgressClient;
@@ -68,7 +66,8 @@ fn known(client: ClientConfig) -> anyhow::Result<KnownClient> {
     let client_secret = client
         .client_secret_env
         .map(|name| {
-            let secret = std::env::var(&name).with_context(|| format!("the environment variable `{name}`"))?;
+            let secret =
+                std::env::var(&name).with_context(|| format!("the environment variable `{name}`"))?;
             if secret.is_empty() {
                 bail!("the environment variable `{name}` is empty");
             }

@@ -64,9 +64,7 @@ pub(crate) fn start(format: LogFormat) -> anyhow::Result<Telemetry> {
     };
     let traces = traces()?;
     let spans = traces.as_ref().map(|provider| {
-        tracing_opentelemetry::layer()
-            .with_tracer(provider.tracer("toolgate"))
-            .with_filter(filter(None))
+        tracing_opentelemetry::layer().with_tracer(provider.tracer("toolgate")).with_filter(filter(None))
     });
     tracing_subscriber::registry().with(spans).with(logs.with_filter(filter(told.as_deref()))).init();
     Ok(Telemetry { metrics: metrics()?, traces })

@@ -261,8 +261,7 @@ impl IdentityProvider for OidcProvider {
 
 /// An address that is safe to talk to.
 pub(crate) fn safe_issuer(text: &str) -> Result<IssuerUrl, SettingsError> {
-    let issuer =
-        IssuerUrl::new(text.to_owned()).map_err(|_| SettingsError::NotAUrl(text.to_owned()))?;
+    let issuer = IssuerUrl::new(text.to_owned()).map_err(|_| SettingsError::NotAUrl(text.to_owned()))?;
     let here = || match issuer.url().host_str() {
         Some("localhost" | "127.0.0.1" | "[::1]") => issuer.url().scheme() == "http",
         _ => false,

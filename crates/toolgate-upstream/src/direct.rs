@@ -14,11 +14,12 @@ use serde_json::{Map, Value};
 use toolgate_core::port::executor::ToolContext;
 
 use crate::connection::{Asked, Order};
-use crate::door::{Door, EVENTS, Unread, content_type, read};
+use crate::door::{Door, EVENTS};
 use crate::events::events;
 use crate::fault::{BadAnswer, HttpFault};
 use crate::handler::report;
 use crate::measure::too_deep;
+use crate::reading::{Unread, content_type, read};
 
 /// Ids that the library, which counts from zero, won't come to.
 const FIRST_ID: i64 = 1 << 40;

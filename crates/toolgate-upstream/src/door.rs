@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
 use futures::stream::BoxStream;
-use reqwest::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -15,12 +14,12 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 use tokio_util::sync::CancellationToken;
 use toolgate_core::port::connection::Presented;
-use toolgate_egress::EgressError;
 
 use crate::events::events;
 use crate::fault::{BadAnswer, BadAnswers, HttpFault};
 use crate::keys::{Keys, Refusal};
 use crate::measure::too_deep;
+use crate::reading::{Unread, content_type, read, unsent};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -80,7 +79,8 @@ impl Door {
                     Presented::Env(..) => request,
                 };
             }
-            let response = request.send().await.map_err(unsent)?;
+            let response =
+                request.send().await.map_err(|error| StreamableHttpError::Client(unsent(&error)))?;
             let status = response.status();
             if status.is_redirection() {
                 return Err(StreamableHttpError::Client(HttpFault::NotSent(
@@ -265,50 +265,8 @@ fn error(id: RequestId, words: &'static str) -> StreamableHttpPostResponse {
     StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, Some(id)), None)
 }
 
-pub(crate) fn content_type(response: &Response) -> String {
-    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    value.unwrap_or_default().trim_start().to_ascii_lowercase()
-}
-
 fn refused(error: toolgate_core::CallError) -> Failed {
     StreamableHttpError::Client(HttpFault::Refused(Box::new(error)))
-}
-
-/// Whether a request that failed had left. The fault itself may name the address with all it holds.
-fn unsent(error: reqwest::Error) -> Failed {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
-    while let Some(one) = cause {
-        if let Some(egress) = one.downcast_ref::<EgressError>() {
-            return StreamableHttpError::Client(HttpFault::NotSent(egress.to_string()));
-        }
-        cause = one.source();
-    }
-    StreamableHttpError::Client(match error.is_connect() || error.is_builder() {
-        true => HttpFault::NotSent("it can't be reached".to_owned()),
-        false => HttpFault::Broken,
-    })
-}
-
-pub(crate) enum Unread {
-    TooLarge,
-    Broken,
-}
-
-pub(crate) async fn read(response: Response, most: usize) -> Result<Vec<u8>, Unread> {
-    let length = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    if length.is_some_and(|length: usize| length > most) {
-        return Err(Unread::TooLarge);
-    }
-    let mut body = Vec::with_capacity(length.unwrap_or_default());
-    let mut chunks = response.bytes_stream();
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Unread::Broken)?;
-        if body.len() + chunk.len() > most {
-            return Err(Unread::TooLarge);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
 }
 
 // The library hands a token along with each call; ours comes from the keys, fresh for each request.

@@ -1,13 +1,12 @@
 //! One server of one tenant: its connections, its places, and how it does.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use toolgate_core::error::{CallError, ErrorCode};
 use toolgate_core::id::{PrincipalId, Slug, TenantId};
 use toolgate_core::port::connection::Credentials;
@@ -22,6 +21,7 @@ use crate::fault::{Fault, unreachable};
 use crate::handler::Changed;
 use crate::keys::Brokered;
 use crate::opening::{Dial, Era};
+use crate::places::Places;
 use crate::settings::Settings;
 
 /// How long the stream of an older server may take to open.
@@ -40,8 +40,7 @@ pub(crate) struct Server {
     pub(crate) name: Slug,
     pub(crate) upstream: Arc<Upstream>,
     world: Arc<World>,
-    places: Arc<Semaphore>,
-    waiting: AtomicU32,
+    places: Places,
     changed: Changed,
     stderr: Stderr,
     state: Mutex<State>,
@@ -80,14 +79,13 @@ impl Server {
         world: Arc<World>,
         changed: Changed,
     ) -> Self {
-        let places = Arc::new(Semaphore::new(upstream.concurrency.max(1) as usize));
+        let places = Places::new(upstream.concurrency, world.settings.queue_factor);
         Self {
             tenant,
             name,
             upstream,
             world,
             places,
-            waiting: AtomicU32::new(0),
             changed,
             stderr: Stderr::default(),
             state: Mutex::default(),
@@ -96,17 +94,10 @@ impl Server {
 
     /// A place among the calls that run at once. So many may wait for one; the next is told.
     pub(crate) async fn place(&self) -> Result<OwnedSemaphorePermit, CallError> {
-        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
-            return Ok(place);
-        }
-        let most = self.upstream.concurrency.max(1).saturating_mul(self.world.settings.queue_factor);
-        let busy = || {
+        self.places.take().await.ok_or_else(|| {
             CallError::new(ErrorCode::UpstreamFailed, format!("`{}` has as many calls as it may", self.name))
                 .hint("try again later, or raise `concurrency` of the server")
-        };
-        // Counted down however this ends.
-        let _waits = Waits::begin(&self.waiting, most).ok_or_else(busy)?;
-        Arc::clone(&self.places).acquire_owned().await.map_err(|_| busy())
+        })
     }
 
     /// An open connection for this person, made now where there is none. All who ask meanwhile share one attempt.
@@ -319,20 +310,4 @@ async fn greet(dial: Dial) -> Result<Connection, Fault> {
     // What a server says before the stream is open is lost. One that never opens it is not waited for.
     let _ = tokio::time::timeout(HEARD_WITHIN, connection.heard()).await;
     Ok(connection)
-}
-
-/// One who waits for a place.
-struct Waits<'a>(&'a AtomicU32);
-
-impl<'a> Waits<'a> {
-    fn begin(waiting: &'a AtomicU32, most: u32) -> Option<Self> {
-        let waits = Self(waiting);
-        (waiting.fetch_add(1, Ordering::Relaxed) < most).then_some(waits)
-    }
-}
-
-impl Drop for Waits<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }

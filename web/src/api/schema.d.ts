@@ -1461,6 +1461,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists your own connections and the shared ones; those who manage connections see all. No secret is shown. */
+        get: operations["list_connections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connections/{service}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Keeps a secret for a service, in the place of what was kept before. */
+        put: operations["put_connection"];
+        post?: never;
+        /** Removes a connection and what opens it. */
+        delete: operations["delete_connection"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connections/{service}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begins a login at a service: answers where to go with a browser that is signed in here as you. */
+        post: operations["connect_service"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/kills": {
         parameters: {
             query?: never;
@@ -1718,6 +1770,59 @@ export interface components {
             /** @description The password from now on: 12 to 256 characters. */
             new: components["schemas"]["SecretText"];
         };
+        /** @description Begins a login at a service. */
+        ConnectRequest: {
+            /** @description Whether all callers will use it; otherwise it is your own. */
+            shared?: boolean;
+        };
+        /** @description Where to log in. */
+        ConnectView: {
+            /** @description The address to open in a browser that is signed in here as you. It works for ten minutes, once. */
+            authorize_url: string;
+        };
+        /** @description A page of connections. */
+        ConnectionListView: {
+            /** @description The connections, oldest first. */
+            connections: components["schemas"]["ConnectionView"][];
+            /** @description Where the next page starts; none when this is the last. */
+            next_cursor?: string | null;
+        };
+        /** @description A connection. */
+        ConnectionView: {
+            /** @description Its id. */
+            id: string;
+            /**
+             * @description At which service.
+             * @example mcp:github
+             */
+            service: string;
+            /**
+             * @description Who uses it: `shared`, or a principal.
+             * @example user:ada@example.com
+             */
+            owner: string;
+            /** @description How its secret is used: `token`, `header`, `env` or `oauth`. */
+            kind: string;
+            /** @description The header or the environment variable that carries it. */
+            name?: string | null;
+            /** @description The authorization server of a login. */
+            issuer?: string | null;
+            /** @description What a login lets us do. */
+            scopes?: string[];
+            /**
+             * @description Where its secret may be sent.
+             * @example https://mcp.example.com
+             */
+            place: string;
+            /** @description `ok`, `expired` (made anew when it is used), `revoked` or `needs_login`. */
+            state: string;
+            /** @description When it was made. */
+            created_at: string;
+            /** @description When its secret or state last changed. */
+            updated_at: string;
+            /** @description When it was last used, to within a minute. */
+            last_used_at?: string | null;
+        };
         /** @description A key to make. */
         CreateKeyRequest: {
             /**
@@ -1945,9 +2050,16 @@ export interface components {
         InboxView: {
             /** @description Calls that you may decide on or settle, or that you decided on, newest first. */
             items: components["schemas"]["InvocationView"][];
+            /** @description Connections of yours that have to be made again; shared ones for those who manage them. */
+            connections?: components["schemas"]["ConnectionView"][];
             /**
              * Format: int64
-             * @description How many there are, up to a thousand; of what you decided, how many are on this page.
+             * @description How many tools of MCP servers wait for review, for those who manage upstreams.
+             */
+            reviews?: number;
+            /**
+             * Format: int64
+             * @description How many calls there are, up to a thousand; of what you decided, how many are on this page.
              */
             count: number;
             /** @description Where the next page of what you decided starts; none when this is the last. */
@@ -2531,6 +2643,23 @@ export interface components {
             toolset?: string | null;
             /** @description A profile that tightens what the agent may do with them. */
             profile?: string | null;
+        };
+        /** @description A secret to keep for a service. */
+        PutConnectionRequest: {
+            /**
+             * @description How it is used: `token` (sent as a bearer token), `header` or `env`.
+             * @example token
+             */
+            kind: string;
+            /**
+             * @description The header or the environment variable that carries it.
+             * @example x-api-key
+             */
+            name?: string | null;
+            /** @description The secret. It is never shown again. */
+            secret: components["schemas"]["SecretText"];
+            /** @description Whether all callers use it; otherwise it is your own. */
+            shared?: boolean;
         };
         /** @description What a limit says: at least one of `rate_per_minute`, `concurrency` and `cost`. */
         PutLimitRequest: {
@@ -6737,6 +6866,135 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_connections: {
+        parameters: {
+            query?: {
+                /** @description Where the page starts, from `next_cursor` of the one before. */
+                cursor?: string;
+                /** @description How many, from 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    put_connection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description such as `mcp:github` */
+                service: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutConnectionRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_connection: {
+        parameters: {
+            query?: {
+                /** @description Whose: `shared`, or a principal; your own when it is left out. */
+                owner?: string;
+            };
+            header?: never;
+            path: {
+                service: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    connect_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ConnectRequest"] | null;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectView"];
+                };
             };
             default: {
                 headers: {

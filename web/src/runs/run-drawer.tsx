@@ -118,7 +118,7 @@ function Facts({ run }: { run: Run }) {
     ["Took", time === null ? "not started" : formatDuration(time)],
     ["Cost", run.cost_micros == null ? "–" : formatNumber(run.cost_micros / 1e6)],
     ["Rule", run.rule ?? "–"],
-    ["Tool version", run.tool_version ? <CopyableId key="v" id={run.tool_version.slice(0, 12)} /> : "–"],
+    ["Tool version", run.tool_version ? <CopyableId key="v" id={run.tool_version} /> : "–"],
   ];
   if (run.attempt > 1) facts.push(["Attempts", String(run.attempt)]);
   if (run.decided_by) facts.push(["Decided by", `${principalName(run.decided_by).name}${run.reason ? `: “${run.reason}”` : ""}`]);

@@ -58,7 +58,7 @@ function Loaded({ tool }: { tool: Tool }) {
           <ToolIcon icon={tool.icon} large />
           <div className="min-w-0">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-              <h1 className="text-2xl font-semibold tracking-tight break-words">{tool.title}</h1>
+              <h1 className="min-w-0 text-2xl font-semibold tracking-tight">{tool.title}</h1>
               <span className="flex flex-wrap gap-1.5">
                 <EffectBadge effect={tool.effect} />
                 <EgressBadge egress={tool.egress} />

@@ -1,4 +1,5 @@
 //! The broker with real stores and a real authorization server.
+#![allow(clippy::unwrap_used, reason = "test code")]
 
 mod given;
 mod login;

@@ -1,4 +1,5 @@
 //! The client against real servers on this machine.
+#![allow(clippy::unwrap_used, reason = "test code")]
 
 mod limits;
 mod redirect;

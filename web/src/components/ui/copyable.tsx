@@ -46,8 +46,9 @@ export function CopyableId({ id, className }: { id: string; className?: string }
   );
 }
 
-/** `inv_0199…f3a2`: what tells ids apart stands at the end. */
+/** An id of ours with what tells it from others, its end; a hash by its beginning; anything else whole. */
 export function shortId(id: string): string {
-  const [prefix, rest] = [id.slice(0, id.indexOf("_") + 1), id.slice(id.indexOf("_") + 1)];
-  return rest.length > 12 ? `${prefix}${rest.slice(-8)}` : id;
+  const ours = /^([a-z]+_)[0-9a-f]{24}([0-9a-f]{8})$/.exec(id);
+  if (ours) return `${ours[1]}${ours[2]}`;
+  return /^[0-9a-f]{40,}$/.test(id) ? id.slice(0, 12) : id;
 }

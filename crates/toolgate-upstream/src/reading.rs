@@ -1,0 +1,53 @@
+//! What comes back over HTTP, read within bounds.
+
+use futures::StreamExt;
+use reqwest::Response;
+use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use toolgate_egress::EgressError;
+
+use crate::fault::HttpFault;
+
+/// What a body says it is, in small letters.
+pub(crate) fn content_type(response: &Response) -> String {
+    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    value.unwrap_or_default().trim_start().to_ascii_lowercase()
+}
+
+/// Whether a request that failed had left. The fault itself may name the address with all it holds.
+pub(crate) fn unsent(error: &reqwest::Error) -> HttpFault {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(one) = cause {
+        if let Some(egress) = one.downcast_ref::<EgressError>() {
+            return HttpFault::NotSent(egress.to_string());
+        }
+        cause = one.source();
+    }
+    match error.is_connect() || error.is_builder() {
+        true => HttpFault::NotSent("it can't be reached".to_owned()),
+        false => HttpFault::Broken,
+    }
+}
+
+/// Why a body was not read to its end.
+pub(crate) enum Unread {
+    TooLarge,
+    Broken,
+}
+
+/// A whole body, if it is no larger than this.
+pub(crate) async fn read(response: Response, most: usize) -> Result<Vec<u8>, Unread> {
+    let length = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    if length.is_some_and(|length: usize| length > most) {
+        return Err(Unread::TooLarge);
+    }
+    let mut body = Vec::with_capacity(length.unwrap_or_default());
+    let mut chunks = response.bytes_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| Unread::Broken)?;
+        if body.len() + chunk.len() > most {
+            return Err(Unread::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
