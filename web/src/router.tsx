@@ -4,11 +4,14 @@ import { applicationRoutes } from "@/applications/routes";
 import { approvalRuleRoutes } from "@/approval-rules/routes";
 import { approvalRoutes } from "@/approvals/routes";
 import { assignmentRoutes } from "@/assignments/routes";
+import { auditRoutes } from "@/audit/routes";
 import { connectionRoutes } from "@/connections/routes";
 import { grantRoutes } from "@/grants/routes";
 import { keyRoutes } from "@/keys/routes";
 import { killRoutes } from "@/kills/routes";
 import { limitRoutes } from "@/limits/routes";
+import { notificationRoutes } from "@/notifications/routes";
+import { policyRoutes } from "@/policy/routes";
 import { principalRoutes } from "@/principals/routes";
 import { profileRoutes } from "@/profiles/routes";
 import { registryRoutes } from "@/registry/routes";
@@ -19,6 +22,7 @@ import { rootRoute, shellRoute } from "@/shell/routes";
 import { toolRoutes } from "@/tools/routes";
 import { toolsetRoutes } from "@/toolsets/routes";
 import { upstreamRoutes } from "@/upstreams/routes";
+import { usageRoutes } from "@/usage/routes";
 
 // A new page: its folder's routes go here, its entry into shell/pages.ts.
 const pages = [
@@ -39,6 +43,10 @@ const pages = [
   ...approvalRuleRoutes,
   ...limitRoutes,
   ...killRoutes,
+  ...policyRoutes,
+  ...usageRoutes,
+  ...auditRoutes,
+  ...notificationRoutes,
 ] as const;
 const tree = rootRoute.addChildren([shellRoute.addChildren([...pages])]);
 

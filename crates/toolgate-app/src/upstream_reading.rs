@@ -108,8 +108,8 @@ fn bound(
         return Ok(if tool.waits_for_review() { Became::Waiting } else { Became::Nothing });
     };
     let name: &Slug = &tool.upstream;
-    let there = tool.accepted.as_ref().map_or("", |accepted| accepted.offer.name.as_str());
-    let executor = pool.executor(tenant, name, upstream, there);
+    let Some(accepted) = &tool.accepted else { return Ok(Became::Nothing) };
+    let executor = pool.executor(tenant, name, upstream, &accepted.offer);
     let bound = toolgate_schema::register(contract, Vec::new(), executor);
     bound.map(|tool| Became::Tool(Arc::new(tool))).map_err(|error| error.to_string())
 }

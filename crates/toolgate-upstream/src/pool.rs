@@ -125,14 +125,15 @@ impl Upstreams for UpstreamPool {
         tenant: &TenantId,
         name: &Slug,
         upstream: &Arc<Upstream>,
-        tool: &str,
+        accepted: &Offer,
     ) -> Arc<dyn Executor> {
         Arc::new(RemoteTool {
             pool: Arc::clone(&self.0),
             tenant: tenant.clone(),
             name: name.clone(),
             upstream: Arc::clone(upstream),
-            tool: tool.to_owned(),
+            tool: accepted.name.clone(),
+            digest: accepted.digest(),
         })
     }
 
@@ -155,7 +156,7 @@ impl Upstreams for UpstreamPool {
         };
         match listed {
             Ok(listing) => {
-                server.listed(&listing);
+                server.listed();
                 Ok(listing)
             }
             Err(fault) => {
@@ -197,6 +198,8 @@ struct RemoteTool {
     name: Slug,
     upstream: Arc<Upstream>,
     tool: String,
+    /// What it was accepted as.
+    digest: String,
 }
 
 #[async_trait]
@@ -220,7 +223,7 @@ impl Executor for RemoteTool {
             () = cancelled.cancelled() => return Err(ToolFailure::Cancelled),
             begun = begun => begun.map_err(coded)?,
         };
-        server.check(&connection, &self.tool).map_err(coded)?;
+        server.check(&connection, &self.tool, &self.digest).map_err(coded)?;
         let began = Instant::now();
         let mut result = connection.call(self.order(&arguments, &context)).await;
         // One that ended while nobody looked is found out by the first who sends; nothing was sent, so once more.
@@ -229,7 +232,7 @@ impl Executor for RemoteTool {
         {
             server.called(began.elapsed(), Some(fault));
             connection = server.connection(person, Rest::Respected).await.map_err(coded)?;
-            server.check(&connection, &self.tool).map_err(coded)?;
+            server.check(&connection, &self.tool, &self.digest).map_err(coded)?;
             result = connection.call(self.order(&arguments, &context)).await;
         }
         let fault = match &result {

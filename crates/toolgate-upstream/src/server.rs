@@ -10,7 +10,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use toolgate_core::error::{CallError, ErrorCode};
 use toolgate_core::id::{PrincipalId, Slug, TenantId};
 use toolgate_core::port::connection::Credentials;
-use toolgate_core::port::upstream::{Health, Listing};
+use toolgate_core::port::upstream::Health;
 use toolgate_core::upstream::Upstream;
 use toolgate_egress::EgressClient;
 
@@ -52,8 +52,6 @@ struct State {
     era: Option<Era>,
     protocol: Option<String>,
     typical: Option<Duration>,
-    /// What was shown to whoever asked for its tools last, by name.
-    shown: HashMap<String, String>,
     lanes: HashMap<Option<PrincipalId>, Lane>,
 }
 
@@ -148,21 +146,17 @@ impl Server {
     }
 
     /// Takes note of a listing that someone asked for.
-    pub(crate) fn listed(&self, listing: &Listing) {
-        let mut state = self.state();
-        state.breaker.well();
-        state.shown = listing.tools.iter().map(|offer| (offer.name.clone(), offer.digest())).collect();
+    pub(crate) fn listed(&self) {
+        self.state().breaker.well();
     }
 
-    /// Refuses a tool that reads otherwise over this connection than when its server was last listed: it was changed
-    /// behind our back, and what was accepted is not what would be called.
-    pub(crate) fn check(&self, connection: &Connection, tool: &str) -> Result<(), CallError> {
-        let offered = connection.offered(tool);
-        let state = self.state();
-        let Some(shown) = state.shown.get(tool) else { return Ok(()) };
-        if offered.as_ref() == Some(shown) {
+    /// Refuses a tool that reads otherwise over this connection than what was accepted: it was changed behind our back,
+    /// and what was accepted is not what would be called.
+    pub(crate) fn check(&self, connection: &Connection, tool: &str, accepted: &str) -> Result<(), CallError> {
+        if connection.offered(tool).as_deref() == Some(accepted) {
             return Ok(());
         }
+        (self.changed)();
         Err(CallError::new(
             ErrorCode::UpstreamFailed,
             format!("`{}` no longer offers this tool as it was accepted", self.name),

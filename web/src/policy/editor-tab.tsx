@@ -14,10 +14,12 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { ErrorNote } from "@/components/ui/states";
 import { toast } from "@/components/ui/toast";
 import { counted, principalName } from "@/lib/format";
+import { visible } from "@/lib/visible";
+import { DiffText } from "@/upstreams/words";
 
 import { CedarEditor, type Jump } from "./cedar-editor";
 import type { Draft } from "./policy-page";
-import { policyCheckQuery, type PolicyProblem, policyQuery } from "./queries";
+import { type Policy, policyCheckQuery, policyDiffQuery, type PolicyProblem, policyQuery } from "./queries";
 
 const NONE: PolicyProblem[] = [];
 
@@ -26,6 +28,7 @@ export function EditorTab({ draft, touched, onDraft }: { draft: Draft; touched: 
   const client = useQueryClient();
   const [note, setNote] = useState("");
   const [jump, setJump] = useState<Jump | null>(null);
+  const [theirs, setTheirs] = useState<Policy | null>(null);
   const [settled, setSettled] = useState(draft.text);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(draft.text), 400);
@@ -55,7 +58,21 @@ export function EditorTab({ draft, touched, onDraft }: { draft: Draft; touched: 
             error={save.error}
             again={() => {
               save.reset();
-              void client.fetchQuery({ ...policyQuery, staleTime: 0 }).then((now) => onDraft({ text: draft.text, from: now }));
+              void client.fetchQuery({ ...policyQuery, staleTime: 0 }).then(setTheirs);
+            }}
+          />
+        ) : null}
+        {theirs ? (
+          <Theirs
+            from={from.version}
+            now={theirs}
+            onMine={() => {
+              onDraft({ text: draft.text, from: theirs });
+              setTheirs(null);
+            }}
+            onTheirs={() => {
+              onDraft(null);
+              setTheirs(null);
             }}
           />
         ) : null}
@@ -102,6 +119,25 @@ export function EditorTab({ draft, touched, onDraft }: { draft: Draft; touched: 
         <p className="text-xs text-ink-3">It holds from the next call on, on every node within a second. Try a draft on recorded calls first.</p>
       </Card>
     </div>
+  );
+}
+
+/** What someone else saved meanwhile, and whose text goes on. */
+function Theirs({ from, now, onMine, onTheirs }: { from: number; now: Policy; onMine: () => void; onTheirs: () => void }) {
+  const diff = useQuery(policyDiffQuery(from, now.version));
+  return (
+    <section aria-label="What was saved meanwhile" className="space-y-3 rounded-xl border border-line bg-surface p-4">
+      <h2 className="text-sm font-semibold">
+        {now.saved_by ? principalName(now.saved_by).name : "Someone"} saved version {now.version} meanwhile
+      </h2>
+      {diff.isError ? <ErrorNote error={diff.error} /> : <DiffText text={visible(diff.data ?? "…")} label="What they changed" />}
+      <div className="flex flex-wrap gap-2">
+        <Button onClick={onTheirs}>Take theirs, drop mine</Button>
+        <Button look="quiet" onClick={onMine}>
+          Go on with mine, over theirs
+        </Button>
+      </div>
+    </section>
   );
 }
 

@@ -21,7 +21,7 @@ export const policySchemaQuery = queryOptions({
 
 /** The versions, newest first. */
 export const policyVersionsQuery = pagesQuery(["policy", "versions"], (cursor) =>
-  unwrap(api.GET("/api/v1/policy/versions", { params: { query: { limit: 100, cursor } } })),
+  unwrap(api.GET("/api/v1/policy/versions", { params: { query: { limit: 100, cursor: cursor === undefined ? undefined : Number(cursor) } } })),
 );
 
 /** One version with its text. */

@@ -1,6 +1,31 @@
-import { BadgeCheck, History, Inbox, LayoutGrid, type LucideIcon, Plug } from "lucide-react";
+import {
+  AppWindow,
+  BadgeCheck,
+  BellRing,
+  Boxes,
+  ChartLine,
+  Gauge,
+  History,
+  IdCard,
+  Inbox,
+  KeyRound,
+  KeySquare,
+  LayoutGrid,
+  ListChecks,
+  type LucideIcon,
+  Plug,
+  Power,
+  Scale,
+  ScrollText,
+  SlidersHorizontal,
+  UserCheck,
+  UserCog,
+  UsersRound,
+} from "lucide-react";
 
 import type { LinkProps } from "@tanstack/react-router";
+
+import { holds } from "@/api/queries";
 
 /** An entry of the side bar and of the palette. Only pages that exist stand here. */
 export type PageEntry = {
@@ -10,6 +35,8 @@ export type PageEntry = {
   icon: LucideIcon;
   /** Shown only to those who hold this access rule. */
   needs?: string;
+  /** And to those who have one of these roles. */
+  roles?: string[];
   /** Carries the number of decisions that wait for me. */
   badge?: "inbox";
   /** Other addresses that belong to it. */
@@ -21,5 +48,27 @@ export const pages: PageEntry[] = [
   { group: "Work", to: "/runs", title: "Runs", icon: History },
   { group: "Work", to: "/approvals", title: "Approvals", icon: Inbox, badge: "inbox" },
   { group: "Work", to: "/grants", title: "Standing grants", icon: BadgeCheck },
+  { group: "Work", to: "/usage", title: "Usage", icon: ChartLine },
   { group: "Build", to: "/upstreams", title: "MCP servers", icon: Plug, needs: "*" },
+  { group: "Build", to: "/connections", title: "Connections", icon: KeySquare },
+  { group: "Build", to: "/registry", title: "Registry", icon: ListChecks, needs: "*" },
+  { group: "Build", to: "/toolsets", title: "Toolsets", icon: Boxes, needs: "*" },
+  { group: "Build", to: "/assignments", title: "Assignments", icon: UserCog, needs: "*" },
+  { group: "Build", to: "/profiles", title: "Profiles", icon: SlidersHorizontal, needs: "*" },
+  { group: "Admin", to: "/keys", title: "API keys", icon: KeyRound },
+  { group: "Admin", to: "/applications", title: "Applications", icon: AppWindow },
+  { group: "Admin", to: "/principals", title: "People and agents", icon: UsersRound, needs: "*" },
+  { group: "Admin", to: "/roles", title: "Roles", icon: IdCard, needs: "*" },
+  { group: "Admin", to: "/policy", title: "Policy", icon: Scale, needs: "*" },
+  { group: "Admin", to: "/approval-rules", title: "Approval rules", icon: UserCheck, needs: "*" },
+  { group: "Admin", to: "/limits", title: "Limits", icon: Gauge, needs: "*" },
+  { group: "Admin", to: "/kills", title: "Kill switches", icon: Power, needs: "*" },
+  { group: "Admin", to: "/audit", title: "Audit", icon: ScrollText, needs: "*", roles: ["auditor"] },
+  { group: "Admin", to: "/notifications", title: "Notifications", icon: BellRing, needs: "*" },
 ];
+
+/** Whether a page is worth showing to someone. The server has the last word on what is in it. */
+export function mayOpen(page: PageEntry, me: { rules?: readonly string[]; roles?: readonly string[] } | undefined): boolean {
+  if (page.needs === undefined || holds(me?.rules, page.needs)) return true;
+  return page.roles?.some((role) => me?.roles?.includes(role)) ?? false;
+}

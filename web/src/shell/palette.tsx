@@ -5,14 +5,14 @@ import { Search } from "lucide-react";
 import { Dialog, VisuallyHidden } from "radix-ui";
 import { useState } from "react";
 
-import { holds, meQuery } from "@/api/queries";
+import { meQuery } from "@/api/queries";
 import { shortId } from "@/components/ui/copyable";
 import { StatusBadge } from "@/components/ui/state-badges";
 import { recentRunsQuery } from "@/runs/queries";
 import { toolsQuery } from "@/tools/queries";
 import { searchTools } from "@/tools/search";
 
-import { pages } from "./pages";
+import { mayOpen, pages } from "./pages";
 
 const itemLook =
   "flex min-h-9 cursor-pointer items-center gap-3 rounded-lg px-3 py-1.5 text-sm text-ink-2 data-[selected=true]:bg-hover data-[selected=true]:text-ink";
@@ -47,7 +47,7 @@ function Jump({ close }: { close: () => void }) {
   const wanted = text.trim().toLowerCase();
   const found = searchTools(tools.data ?? [], wanted).slice(0, MOST);
   const foundPages = pages.filter(
-    (page) => (page.needs === undefined || holds(me.data?.rules, page.needs)) && page.title.toLowerCase().includes(wanted),
+    (page) => mayOpen(page, me.data) && page.title.toLowerCase().includes(wanted),
   );
   const foundRuns = (runs.data ?? [])
     .filter((run) => wanted === "" || run.id.includes(wanted) || run.tool_id.includes(wanted))

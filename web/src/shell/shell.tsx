@@ -2,6 +2,7 @@ import { Outlet } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 
 import { Toaster } from "@/components/ui/toast";
+import { KillStrip } from "@/kills/kill-strip";
 
 import { useInboxEvents } from "./inbox";
 import { ReconnectBar } from "./reconnect-bar";
@@ -38,6 +39,7 @@ export function Shell() {
       <div className="min-w-0">
         <TopBar onMenu={() => setMenu(true)} onPalette={() => setPalette(true)} />
         <ReconnectBar />
+        <KillStrip />
         <main id="main" tabIndex={-1} className="mx-auto max-w-[1384px] px-8 py-8 outline-none max-md:px-4 max-md:py-6">
           <Suspense>
             <Outlet />

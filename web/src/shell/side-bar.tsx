@@ -2,12 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 
-import { holds, meQuery, signInQuery } from "@/api/queries";
+import { meQuery, signInQuery } from "@/api/queries";
 import { cn } from "@/lib/cn";
 import { initials, principalName } from "@/lib/format";
 
 import { useInboxCount } from "./inbox";
-import { type PageEntry, pages } from "./pages";
+import { mayOpen, type PageEntry, pages } from "./pages";
 
 const UserMenu = lazy(() => import("./user-menu").then((module) => ({ default: module.UserMenu })));
 
@@ -16,7 +16,7 @@ export function SideBar({ onGo }: { onGo?: () => void }) {
   const me = useQuery(meQuery);
   const signIn = useQuery(signInQuery);
   const path = useRouterState({ select: (state) => state.location.pathname });
-  const shown = pages.filter((page) => page.needs === undefined || holds(me.data?.rules, page.needs));
+  const shown = pages.filter((page) => mayOpen(page, me.data));
   const { name } = principalName(signIn.data?.principal ?? "");
   const who = (
     <>

@@ -46,13 +46,13 @@ pub struct Health {
 /// The servers of all tenants. Connecting happens when it is needed; nothing here is remembered beyond this process.
 #[async_trait]
 pub trait Upstreams: Send + Sync {
-    /// Runs one tool of one server.
+    /// Runs one tool of one server, as long as it is offered just so: what was accepted is what is called.
     fn executor(
         &self,
         tenant: &TenantId,
         name: &Slug,
         upstream: &Arc<Upstream>,
-        tool: &str,
+        accepted: &Offer,
     ) -> Arc<dyn Executor>;
 
     /// Asks a server for its tools, with a connection of its own where none is open. With a shared connection its

@@ -178,7 +178,7 @@ impl Plane {
     pub(crate) fn take(&self, offers: &[Offer], effect: Effect, timeout_ms: u64) {
         let bound = offers.iter().map(|offer| {
             let contract = contract(offer, effect, timeout_ms);
-            let executor = self.pool.executor(&tenant(), &name(), &self.upstream, &offer.name);
+            let executor = self.pool.executor(&tenant(), &name(), &self.upstream, offer);
             Arc::new(toolgate_schema::register(contract, Vec::new(), executor).unwrap())
         });
         *self.tools.0.lock().unwrap() = Arc::new(Catalog::of(bound, "2026-01-01").unwrap());
