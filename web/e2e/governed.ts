@@ -49,7 +49,7 @@ export async function govern(gate: Gate): Promise<void> {
   await made("POST", "/principals", { id: "agent:helper", title: "Helper", acts_for: ["user:*"] });
   await made("POST", "/principals", { id: "service:nightly", title: "Nightly report" });
   await made("PUT", "/toolsets/reading", { title: "What only reads", tools: ["core__*"], effects: ["read"], mode: "search" });
-  await made("PUT", "/profiles/careful", { description: "every call asks", approval: "always_ask", rate_per_minute: 10, arguments: { maxProperties: 20 } });
+  await made("PUT", "/profiles/careful", { description: "every call asks", approval: "always_ask", rate_per_minute: 10, arguments: { type: "object", maxProperties: 20 } });
   await made("PUT", "/assignments", { agent: "agent:helper", toolset: "reading", profile: "careful" });
   await made("PUT", "/assignments", { agent: "agent:helper", tool: "core__calculate_roi" });
   await made("PUT", "/limits/agents", { principals: ["agent:*"], per: "principal", rate_per_minute: 60, cost: { micros: 5_000_000, every: "day" } });

@@ -184,11 +184,17 @@ test("what is missing is named, each where it belongs", async () => {
 
 test("hostile words are only words, everywhere they are shown", async () => {
   const { body } = await gate.api("POST", "/tools/trial__hostile/invoke?wait=0", { input: { x: HOSTILE } });
-  for (const path of ["/", "/tools/trial__hostile", "/tools/trial__hostile?tab=history", `/runs?run=${body.call_id}`]) {
+  const looks: [string, () => Promise<void>][] = [
+    ["/", () => page.getByRole("article").first().waitFor()],
+    ["/tools/trial__hostile", () => page.getByRole("heading", { level: 1 }).waitFor()],
+    ["/tools/trial__hostile?tab=history", () => page.getByRole("table", { name: "Runs" }).waitFor()],
+    [`/runs?run=${body.call_id}`, () => page.getByRole("region", { name: "Input" }).waitFor()],
+  ];
+  for (const [path, ready] of looks) {
     for (const viewport of [NARROW, WIDE]) {
       await page.setViewportSize(viewport);
       await page.goto(gate.url + path);
-      await page.getByText("esrever").or(page.getByRole("article").first()).first().waitFor();
+      await ready();
       expect(await page.title(), path).not.toBe("taken");
       expect(await sticksOut(page), path).toEqual([]);
     }

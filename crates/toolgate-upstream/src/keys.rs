@@ -9,6 +9,8 @@ use toolgate_core::id::{PrincipalId, TenantId};
 use toolgate_core::port::connection::{Credentials, Presented, Whose};
 use toolgate_core::upstream::UpstreamAuth;
 
+use crate::secrets::Secrets;
+
 /// A server's refusal of what was presented.
 #[derive(Debug)]
 pub(crate) struct Refusal<'a> {
@@ -37,6 +39,7 @@ pub(crate) struct Brokered {
     service: String,
     auth: UpstreamAuth,
     person: Option<PrincipalId>,
+    secrets: Secrets,
 }
 
 impl Brokered {
@@ -46,8 +49,9 @@ impl Brokered {
         server: &str,
         auth: UpstreamAuth,
         person: Option<PrincipalId>,
+        secrets: Secrets,
     ) -> Self {
-        Self { credentials, tenant, service: format!("mcp:{server}"), auth, person }
+        Self { credentials, tenant, service: format!("mcp:{server}"), auth, person, secrets }
     }
 
     fn whose(&self) -> Option<Whose<'_>> {
@@ -72,7 +76,11 @@ impl Brokered {
 impl Keys for Brokered {
     async fn present(&self) -> Result<Vec<Presented>, CallError> {
         match (&self.auth, self.whose()) {
-            (_, Some(whose)) => self.credentials.present(&self.tenant, &self.service, whose).await,
+            (_, Some(whose)) => {
+                let presented = self.credentials.present(&self.tenant, &self.service, whose).await?;
+                self.secrets.note(&presented);
+                Ok(presented)
+            }
             (UpstreamAuth::PerUser, None) => Err(CallError::new(
                 ErrorCode::ConnectionNeeded,
                 format!("`{}` is used with a connection of one's own, and nobody is calling", self.service),
@@ -100,6 +108,11 @@ impl Keys for Brokered {
             .details(json!({ "service": self.service })));
         }
         self.credentials.refused(&self.tenant, &self.service, whose).await;
-        if refusal.before == 0 { Ok(()) } else { Err(self.needed()) }
+        if refusal.before == 0 {
+            return Ok(());
+        }
+        // Whoever keeps the connections knows by now where it is made again.
+        let known = self.credentials.present(&self.tenant, &self.service, whose).await;
+        Err(known.err().unwrap_or_else(|| self.needed()))
     }
 }

@@ -22,6 +22,7 @@ mod pipe;
 mod places;
 mod pool;
 mod reading;
+mod secrets;
 mod server;
 mod settings;
 pub mod suspicion;

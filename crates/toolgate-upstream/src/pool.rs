@@ -155,8 +155,15 @@ impl Upstreams for UpstreamPool {
             }
         };
         match listed {
-            Ok(listing) => {
+            Ok(mut listing) => {
                 server.listed();
+                listing.tools.retain(|offer| {
+                    let repeats = server.secrets.within(&serde_json::to_string(offer).unwrap_or_default());
+                    if repeats {
+                        listing.problems.push("a tool that repeats a secret of ours was left out".to_owned());
+                    }
+                    !repeats
+                });
                 Ok(listing)
             }
             Err(fault) => {
@@ -241,9 +248,11 @@ impl Executor for RemoteTool {
         };
         server.called(began.elapsed(), fault);
         match result {
-            Ok(value) => Ok(value),
-            Err(CallFault::Failure(failure)) => Err(failure),
-            Err(CallFault::Fault(fault)) => Err(fault.into_failure(self.name.as_str())),
+            Ok(value) => Ok(server.secrets.hidden(value)),
+            Err(CallFault::Failure(failure)) => Err(server.secrets.hidden_in(failure)),
+            Err(CallFault::Fault(fault)) => {
+                Err(server.secrets.hidden_in(fault.into_failure(self.name.as_str())))
+            }
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::handler::Changed;
 use crate::keys::Brokered;
 use crate::opening::{Dial, Era};
 use crate::places::Places;
+use crate::secrets::Secrets;
 use crate::settings::Settings;
 
 /// How long the stream of an older server may take to open.
@@ -42,6 +43,8 @@ pub(crate) struct Server {
     world: Arc<World>,
     places: Places,
     changed: Changed,
+    /// What it was shown of ours.
+    pub(crate) secrets: Secrets,
     stderr: Stderr,
     state: Mutex<State>,
 }
@@ -85,6 +88,7 @@ impl Server {
             world,
             places,
             changed,
+            secrets: Secrets::default(),
             stderr: Stderr::default(),
             state: Mutex::default(),
         }
@@ -228,6 +232,7 @@ impl Server {
             self.name.as_str(),
             self.upstream.auth.clone(),
             person,
+            self.secrets.clone(),
         );
         Dial {
             name: self.name.clone(),

@@ -6,7 +6,7 @@ import { useHolds } from "@/api/queries";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Words } from "@/components/ui/facts";
-import { Listing, rowNameLook } from "@/components/ui/listing";
+import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState } from "@/components/ui/states";
@@ -25,6 +25,7 @@ const route = getRouteApi("/shell/applications");
 const columns: Column<OauthClient>[] = [
   {
     key: "id",
+    className: nameColumn,
     title: "Application",
     sort: (one) => one.id,
     cell: (one) => (
@@ -44,6 +45,7 @@ const columns: Column<OauthClient>[] = [
   { key: "scopes", title: "May ask for", cell: (one) => <Words words={one.scopes} none="Everything there is" /> },
   {
     key: "by",
+    className: wideOnly,
     title: "Named",
     cell: (one) => (
       <span className="whitespace-nowrap">

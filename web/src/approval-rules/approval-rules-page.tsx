@@ -5,7 +5,7 @@ import { Plus, UserCheck } from "lucide-react";
 import { Button } from "@/components/ui/button";
 import { Held } from "@/components/ui/document-drawer";
 import { Words } from "@/components/ui/facts";
-import { Listing, rowNameLook } from "@/components/ui/listing";
+import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { EmptyState } from "@/components/ui/states";
 import type { Column } from "@/components/ui/table";
@@ -20,6 +20,7 @@ const route = getRouteApi("/shell/approval-rules");
 const columns: Column<ApprovalRule>[] = [
   {
     key: "name",
+    className: nameColumn,
     title: "Rule",
     sort: (rule) => rule.name,
     cell: (rule) => (
@@ -36,6 +37,7 @@ const columns: Column<ApprovalRule>[] = [
   { key: "needed", title: "People", numeric: true, sort: (rule) => rule.needed ?? 1, cell: (rule) => rule.needed ?? 1 },
   {
     key: "ends",
+    className: wideOnly,
     title: "Passed on, ends",
     cell: (rule) => (
       <span className="whitespace-nowrap">

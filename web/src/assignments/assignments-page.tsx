@@ -5,7 +5,7 @@ import { Boxes, Plus, UserCog, Wrench, X } from "lucide-react";
 import { Requester } from "@/approvals/requester";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Listing, rowNameLook } from "@/components/ui/listing";
+import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState } from "@/components/ui/states";
@@ -20,6 +20,7 @@ const route = getRouteApi("/shell/assignments");
 const columns: Column<Assignment>[] = [
   {
     key: "what",
+    className: nameColumn,
     title: "Has",
     sort: (one) => one.tool ?? one.toolset ?? "",
     cell: (one) => (
@@ -38,6 +39,7 @@ const columns: Column<Assignment>[] = [
   },
   {
     key: "by",
+    className: wideOnly,
     title: "Given",
     sort: (one) => one.updated_at,
     cell: (one) => (

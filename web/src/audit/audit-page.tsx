@@ -7,7 +7,7 @@ import { Requester } from "@/approvals/requester";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { SearchInput } from "@/components/ui/input";
-import { rowNameLook } from "@/components/ui/listing";
+import { nameColumn, rowNameLook } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { Select } from "@/components/ui/select";
@@ -62,6 +62,7 @@ export function AuditPage() {
   const columns: Column<AuditEvent>[] = [
     {
       key: "what",
+    className: nameColumn,
       title: "About",
       cell: (event) => (
         <Link from="/audit" to="." search={(before) => ({ ...before, event: eventKey(event) })} resetScroll={false} className={rowNameLook}>

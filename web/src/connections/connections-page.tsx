@@ -6,7 +6,7 @@ import { signInQuery } from "@/api/queries";
 import { Requester } from "@/approvals/requester";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Listing, rowNameLook } from "@/components/ui/listing";
+import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState } from "@/components/ui/states";
@@ -29,6 +29,7 @@ export function ConnectionBadge({ state }: { state: string }) {
 const columns: Column<Connection>[] = [
   {
     key: "service",
+    className: nameColumn,
     title: "Service",
     sort: (one) => one.service,
     cell: (one) => (
@@ -38,10 +39,11 @@ const columns: Column<Connection>[] = [
     ),
   },
   { key: "whose", title: "Used for", sort: (one) => one.owner, cell: (one) => (one.owner === "shared" ? "Everyone" : <Requester actor={one.owner} />) },
-  { key: "kind", title: "Opened by", cell: (one) => kindWords[one.kind] ?? one.kind },
+  { key: "kind", className: wideOnly, title: "Opened by", cell: (one) => kindWords[one.kind] ?? one.kind },
   { key: "state", title: "State", sort: (one) => one.state, cell: (one) => <ConnectionBadge state={one.state} /> },
   {
     key: "used",
+    className: wideOnly,
     title: "Last used",
     sort: (one) => one.last_used_at ?? "",
     cell: (one) => (one.last_used_at ? <RelativeTime at={one.last_used_at} className="whitespace-nowrap" /> : <span className="text-ink-3">Never</span>),

@@ -6,7 +6,7 @@ import { Requester } from "@/approvals/requester";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Words } from "@/components/ui/facts";
-import { Listing, rowNameLook } from "@/components/ui/listing";
+import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState } from "@/components/ui/states";
@@ -29,6 +29,7 @@ export function KeyBadge({ status }: { status: string }) {
 const columns: Column<Key>[] = [
   {
     key: "label",
+    className: nameColumn,
     title: "Key",
     sort: (key) => key.label,
     cell: (key) => (
@@ -39,7 +40,7 @@ const columns: Column<Key>[] = [
   },
   { key: "whose", title: "Speaks for", sort: (key) => key.principal, cell: (key) => <Requester actor={key.principal} subject={key.subject} /> },
   { key: "status", title: "State", sort: (key) => key.status, cell: (key) => <KeyBadge status={key.status} /> },
-  { key: "scopes", title: "May", cell: (key) => <Words words={key.scopes} none="All its principal may" most={3} /> },
+  { key: "scopes", className: wideOnly, title: "May", cell: (key) => <Words words={key.scopes} none="All its principal may" most={3} /> },
   {
     key: "used",
     title: "Last used",
@@ -48,6 +49,7 @@ const columns: Column<Key>[] = [
   },
   {
     key: "ends",
+    className: wideOnly,
     title: "Ends",
     sort: (key) => key.expires_at ?? "~",
     cell: (key) => (key.expires_at ? <RelativeTime at={key.expires_at} className="whitespace-nowrap" /> : <span className="text-ink-3">Never</span>),

@@ -5,7 +5,7 @@ import { Gauge, Plus } from "lucide-react";
 import { Button } from "@/components/ui/button";
 import { Held } from "@/components/ui/document-drawer";
 import { Words } from "@/components/ui/facts";
-import { Listing, rowNameLook } from "@/components/ui/listing";
+import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { EmptyState } from "@/components/ui/states";
 import type { Column } from "@/components/ui/table";
@@ -20,6 +20,7 @@ const route = getRouteApi("/shell/limits");
 const columns: Column<Limit>[] = [
   {
     key: "name",
+    className: nameColumn,
     title: "Limit",
     sort: (limit) => limit.name,
     cell: (limit) => (
@@ -32,9 +33,9 @@ const columns: Column<Limit>[] = [
     ),
   },
   { key: "most", title: "At most", cell: (limit) => boundsWords(limit) },
-  { key: "per", title: "Counted", cell: (limit) => perWords[limit.per] ?? limit.per },
+  { key: "per", className: wideOnly, title: "Counted", cell: (limit) => perWords[limit.per] ?? limit.per },
   { key: "who", title: "Whose calls", cell: (limit) => <Words words={limit.principals} none="Everyone’s" most={3} /> },
-  { key: "tools", title: "Of which tools", cell: (limit) => <Words words={limit.tools} none="All" most={3} /> },
+  { key: "tools", className: wideOnly, title: "Of which tools", cell: (limit) => <Words words={limit.tools} none="All" most={3} /> },
 ];
 
 /** How often, how many at once and how dear. */

@@ -40,7 +40,7 @@ export function ExplainTab() {
   const [subject, setSubject] = useState(search.subject ?? "");
   const [labels, setLabels] = useState("");
   const [input, setInput] = useState("");
-  const [more, setMore] = useState<{ input?: Record<string, never>; labels: string[] }>({ labels: [] });
+  const [more, setMore] = useState<{ input?: Record<string, never>; labels: string[]; round: number }>({ labels: [], round: 0 });
   const explained = useQuery({
     queryKey: ["policy", "explain", search.tool, search.principal, search.subject, more],
     queryFn: () =>
@@ -62,11 +62,11 @@ export function ExplainTab() {
           className="space-y-4"
           onSubmit={(event) => {
             event.preventDefault();
-            setMore({ input: value, labels: linesOf(labels) });
+            // A round more, so that the same call can be asked about again.
+            setMore({ input: value, labels: linesOf(labels), round: more.round + 1 });
             void navigate({
               search: { tab: "explain", tool: tool.trim() || undefined, principal: principal.trim() || undefined, subject: subject.trim() || undefined },
             });
-            void explained.refetch();
           }}
         >
           <TextField label="Tool" mono value={tool} onChange={setTool} suggestions={tools.data?.map((one) => one.id) ?? []} />

@@ -6,7 +6,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Held } from "@/components/ui/document-drawer";
 import { Words } from "@/components/ui/facts";
-import { Listing, rowNameLook } from "@/components/ui/listing";
+import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState } from "@/components/ui/states";
@@ -29,6 +29,7 @@ const words: Record<PrincipalKind, { many: string; add: string; empty: string }>
 const columns: Column<Principal>[] = [
   {
     key: "id",
+    className: nameColumn,
     title: "Id",
     sort: (principal) => principal.id,
     cell: (principal) => (
@@ -55,9 +56,10 @@ const columns: Column<Principal>[] = [
       ),
   },
   { key: "roles", title: "Roles", cell: (principal) => <Words words={principal.roles} none="None" most={4} /> },
-  { key: "rules", title: "Rules of its own", cell: (principal) => <Words words={principal.rules} none="None" most={3} /> },
+  { key: "rules", className: wideOnly, title: "Rules of its own", cell: (principal) => <Words words={principal.rules} none="None" most={3} /> },
   {
     key: "made",
+    className: wideOnly,
     title: "Made",
     sort: (principal) => principal.created_at,
     cell: (principal) => <RelativeTime at={principal.created_at} className="whitespace-nowrap" />,

@@ -4,7 +4,7 @@ import { Plus, SlidersHorizontal } from "lucide-react";
 
 import { Button } from "@/components/ui/button";
 import { Held } from "@/components/ui/document-drawer";
-import { Listing, rowNameLook } from "@/components/ui/listing";
+import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { ApprovalBadge } from "@/components/ui/state-badges";
 import { EmptyState } from "@/components/ui/states";
@@ -20,6 +20,7 @@ const route = getRouteApi("/shell/profiles");
 const columns: Column<Profile>[] = [
   {
     key: "name",
+    className: nameColumn,
     title: "Profile",
     sort: (profile) => profile.name,
     cell: (profile) => (
@@ -33,7 +34,7 @@ const columns: Column<Profile>[] = [
   },
   { key: "asks", title: "Asks", cell: (profile) => (profile.approval === "always_ask" ? <ApprovalBadge /> : <span className="text-ink-3">As policy says</span>) },
   { key: "most", title: "At most", cell: (profile) => boundsWords(profile) },
-  { key: "input", title: "Input", cell: (profile) => (profile.arguments ? "Bounded" : <span className="text-ink-3">As the tool takes it</span>) },
+  { key: "input", className: wideOnly, title: "Input", cell: (profile) => (profile.arguments ? "Bounded" : <span className="text-ink-3">As the tool takes it</span>) },
 ];
 
 /** What holds for agents’ use of the tools they were given. */

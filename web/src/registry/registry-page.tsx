@@ -7,7 +7,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { SearchInput } from "@/components/ui/input";
-import { rowNameLook } from "@/components/ui/listing";
+import { nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { Segmented } from "@/components/ui/segmented";
 import { LoadingRows } from "@/components/ui/skeleton";
@@ -27,6 +27,7 @@ const STEP = 200;
 const columns: Column<RegistryTool>[] = [
   {
     key: "tool",
+    className: nameColumn,
     title: "Tool",
     sort: (tool) => tool.id,
     cell: (tool) => (
@@ -48,7 +49,7 @@ const columns: Column<RegistryTool>[] = [
       </Badge>
     ),
   },
-  { key: "why", title: "Why", cell: (tool) => <span className="whitespace-nowrap">{enablementWords[tool.enablement] ?? tool.enablement}</span> },
+  { key: "why", className: wideOnly, title: "Why", cell: (tool) => <span className="whitespace-nowrap">{enablementWords[tool.enablement] ?? tool.enablement}</span> },
   {
     key: "does",
     title: "What it does",

@@ -6,7 +6,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Held } from "@/components/ui/document-drawer";
 import { Words } from "@/components/ui/facts";
-import { Listing, rowNameLook } from "@/components/ui/listing";
+import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { EmptyState } from "@/components/ui/states";
 import type { Column } from "@/components/ui/table";
@@ -20,6 +20,7 @@ const route = getRouteApi("/shell/roles");
 const columns: Column<Role>[] = [
   {
     key: "name",
+    className: nameColumn,
     title: "Role",
     sort: (role) => role.name,
     cell: (role) => (
@@ -32,6 +33,7 @@ const columns: Column<Role>[] = [
   { key: "rules", title: "Access rules", cell: (role) => <Words words={role.rules} none="None of its own" most={4} /> },
   {
     key: "kind",
+    className: wideOnly,
     title: "Kind",
     cell: (role) => (
       <Badge icon={role.own ? Pencil : IdCard}>{role.own ? (role.built_in ? "Built in, rewritten" : "Your own") : "Built in"}</Badge>

@@ -1,5 +1,7 @@
+import type { ErrorComponentProps } from "@tanstack/react-router";
 import { RotateCcw, TriangleAlert } from "lucide-react";
 
+import { asProblem } from "@/api/error";
 import { Button } from "@/components/ui/button";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { EmptyState } from "@/components/ui/states";
@@ -16,7 +18,7 @@ export function PendingPage() {
 }
 
 /** A page that broke. Most often the gate was updated and a part of the old page is gone: loading it anew helps. */
-export function BrokenPage({ error }: { error: Error }) {
+export function BrokenPage({ error }: ErrorComponentProps) {
   return (
     <EmptyState
       level={1}
@@ -29,7 +31,8 @@ export function BrokenPage({ error }: { error: Error }) {
         </Button>
       }
     >
-      Nothing was changed by it. If loading it again does not help, tell whoever runs this gate: {error.message}
+      Nothing was changed by it. If loading it again does not help, tell whoever runs this gate:{" "}
+      {asProblem(error).sentence}
     </EmptyState>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useRouterState } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 
 import { meQuery, signInQuery } from "@/api/queries";
 import { cn } from "@/lib/cn";
@@ -68,11 +68,17 @@ function isAt(page: PageEntry, path: string): boolean {
 function Entry({ page, active, onGo }: { page: PageEntry; active: boolean; onGo?: () => void }) {
   const waiting = useInboxCount();
   const Icon = page.icon;
+  const link = useRef<HTMLAnchorElement>(null);
+  // The list may be longer than the screen: the page one has come to stays in sight.
+  useEffect(() => {
+    if (active) link.current?.scrollIntoView({ block: "nearest" });
+  }, [active]);
   return (
     <li>
       <Link
         to={page.to}
         onClick={onGo}
+        ref={link}
         aria-current={active ? "page" : undefined}
         className={cn(
           "flex h-[34px] items-center gap-2.5 rounded-lg border border-transparent px-2 text-sm font-medium text-ink-2 hover:bg-hover hover:text-ink",

@@ -6,7 +6,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Held } from "@/components/ui/document-drawer";
 import { Words } from "@/components/ui/facts";
-import { Listing, rowNameLook } from "@/components/ui/listing";
+import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { EmptyState } from "@/components/ui/states";
 import type { Column } from "@/components/ui/table";
@@ -20,6 +20,7 @@ const route = getRouteApi("/shell/toolsets");
 const columns: Column<Toolset>[] = [
   {
     key: "name",
+    className: nameColumn,
     title: "Toolset",
     sort: (toolset) => toolset.name,
     cell: (toolset) => (
@@ -32,7 +33,7 @@ const columns: Column<Toolset>[] = [
     ),
   },
   { key: "holds", title: "What it names", cell: (toolset) => <Words words={toolset.tools} none="Nothing" most={4} /> },
-  { key: "mode", title: "For MCP clients", cell: (toolset) => <ModeBadge mode={toolset.mode} /> },
+  { key: "mode", className: wideOnly, title: "For MCP clients", cell: (toolset) => <ModeBadge mode={toolset.mode} /> },
   { key: "count", title: "Tools now", numeric: true, sort: (toolset) => toolset.tool_count, cell: (toolset) => toolset.tool_count },
 ];
 

@@ -5,7 +5,7 @@ import { lazy, Suspense } from "react";
 
 import { api, unwrap } from "@/api/client";
 import { Card, TitledCard } from "@/components/ui/card";
-import { rowNameLook } from "@/components/ui/listing";
+import { nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { Segmented } from "@/components/ui/segmented";
@@ -40,6 +40,7 @@ const costs = [{ field: "cost", label: "Cost", format: "money" }];
 const columns: Column<ToolFigures>[] = [
   {
     key: "tool",
+    className: nameColumn,
     title: "Tool",
     sort: (one) => one.tool,
     cell: (one) => (
@@ -58,13 +59,14 @@ const columns: Column<ToolFigures>[] = [
   },
   {
     key: "time",
+    className: wideOnly,
     title: "Mean time",
     numeric: true,
     sort: (one) => (one.ended ? one.runMs / one.ended : -1),
     cell: (one) => (one.ended ? formatDuration(one.runMs / one.ended) : "–"),
   },
   { key: "cost", title: "Cost", numeric: true, sort: (one) => one.cost, cell: (one) => (one.cost > 0 ? formatNumber(one.cost) : "–") },
-  { key: "last", title: "Last", sort: (one) => one.lastAt, cell: (one) => <RelativeTime at={one.lastAt} className="whitespace-nowrap" /> },
+  { key: "last", className: wideOnly, title: "Last", sort: (one) => one.lastAt, cell: (one) => <RelativeTime at={one.lastAt} className="whitespace-nowrap" /> },
 ];
 
 /** How much is called, how it ends, and what it costs. */

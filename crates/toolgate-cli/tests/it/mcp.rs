@@ -41,7 +41,7 @@ impl OverStdio {
 
     /// The next message; every line must be one.
     fn next(&self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).expect("an answer");
+        let line = self.lines.recv_timeout(PATIENCE).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a message: {line}"))
     }
 

@@ -25,7 +25,9 @@ async fn people_get_the_page_whatever_its_address() {
         assert_eq!(header(&answer, "cache-control"), "no-cache");
         assert_eq!(header(&answer, "x-frame-options"), "DENY");
         let policy = header(&answer, "content-security-policy");
-        for rule in ["default-src 'self'", "script-src 'self';", "object-src 'none'", "frame-ancestors 'none'"] {
+        for rule in
+            ["default-src 'self'", "script-src 'self';", "object-src 'none'", "frame-ancestors 'none'"]
+        {
             assert!(policy.contains(rule), "{policy}");
         }
         assert!(!policy.contains("unsafe-eval") && !policy.contains("http"), "{policy}");

@@ -10,6 +10,10 @@ import { type Column, Table } from "./table";
 /** What names a row: the link or button that is stretched over it. */
 export const rowNameLook = "break-all text-left font-mono text-xs text-ink outline-offset-[-2px] after:absolute after:inset-0";
 
+/** The column that names a row keeps its room on a phone, and what matters less leaves it. */
+export const nameColumn = "min-w-44";
+export const wideOnly = "max-sm:hidden";
+
 type List = Pick<
   ReturnType<typeof useInfiniteQuery>,
   "isPending" | "isError" | "error" | "refetch" | "hasNextPage" | "fetchNextPage" | "isFetchingNextPage" | "isFetchNextPageError"

@@ -120,7 +120,11 @@ async fn a_list_is_the_callers_own() {
     }
     let (_, tried) = gate.get("/api/v1/invocations?tool=core__calculate_roi").await;
     let tried = &tried["invocations"][0];
-    assert_eq!((&tried["status"], &tried["actor"]), (&json!("failed"), &json!("user:narrow")), "recorded: {tried}");
+    assert_eq!(
+        (&tried["status"], &tried["actor"]),
+        (&json!("failed"), &json!("user:narrow")),
+        "recorded: {tried}"
+    );
     let completed = client
         .send(
             "completion/complete",
