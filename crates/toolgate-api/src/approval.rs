@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::connection::ConnectionView;
 use crate::InvocationView;
+use crate::connection::ConnectionView;
 
 /// A yes to a waiting call.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]

@@ -30,9 +30,7 @@ pub use approval::{
     PutApprovalRuleRequest, ReassignRequest, RemarkRequest, RememberRequest, RememberWord,
 };
 pub use assignment::{AssignmentListView, AssignmentView, PutAssignmentRequest};
-pub use connection::{
-    ConnectRequest, ConnectView, ConnectionListView, ConnectionView, PutConnectionRequest,
-};
+pub use connection::{ConnectRequest, ConnectView, ConnectionListView, ConnectionView, PutConnectionRequest};
 pub use error::{DoorCode, ErrorBody, ErrorView};
 pub use input_request::{AnswerInputRequest, InputRequestView};
 pub use invocation::{
@@ -68,7 +66,8 @@ pub use tenant::{CreateTenantRequest, TenantCreatedView, TenantListView, TenantV
 pub use tool::{ToolListView, ToolSummaryView, ToolView};
 pub use toolset::{PutToolsetRequest, ToolsetListView, ToolsetView};
 pub use upstream::{
-    AcceptUpstreamToolRequest, PutUpstreamRequest, RefuseUpstreamToolRequest, TransportView, UpstreamHealthView,
-    UpstreamListView, UpstreamRefreshView, UpstreamTestView, UpstreamToolListView, UpstreamToolView, UpstreamView,
+    AcceptUpstreamToolRequest, PutUpstreamRequest, RefuseUpstreamToolRequest, TransportView,
+    UpstreamHealthView, UpstreamListView, UpstreamRefreshView, UpstreamTestView, UpstreamToolListView,
+    UpstreamToolView, UpstreamView,
 };
 pub use usage::{UsageRowView, UsageView};

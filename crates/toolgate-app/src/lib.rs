@@ -30,14 +30,14 @@ mod limits;
 mod list_tools;
 mod manage;
 mod mcp_session;
-mod own_call;
 mod notification;
+mod oauth;
 mod outbox;
 mod outbox_message;
 mod outbox_news;
 mod outbox_send;
 mod outbox_slack;
-mod oauth;
+mod own_call;
 mod password;
 mod policy;
 mod policy_work;
@@ -92,11 +92,12 @@ pub use kill::ThrownKill;
 pub use limits::Limits;
 pub use list_tools::source_of;
 pub use mcp_session::set_up_service;
-pub use outbox::{Channel, Outbox, Pace, Shape};
 pub use oauth::{
-    Address, Authorization, AuthorizeFault, AuthorizeRequest, ClientProof, ConnectedIssuer, NewOauthClient, OauthCode,
-    OauthError, OauthSettings, Registered, RegisteredClient, Registration, TokenRequest, Tokens, TokensOnly,
+    Address, Authorization, AuthorizeFault, AuthorizeRequest, ClientProof, ConnectedIssuer, NewOauthClient,
+    OauthCode, OauthError, OauthSettings, Registered, RegisteredClient, Registration, TokenRequest, Tokens,
+    TokensOnly,
 };
+pub use outbox::{Channel, Outbox, Pace, Shape};
 pub use password::Password;
 pub use policy::{PolicyState, PolicyVersion};
 pub use principal::{NewPrincipal, PrincipalChange};

@@ -162,7 +162,10 @@ fn keywords_that_rename_parts_are_refused() {
         refused(json!({"items": {keyword: "#a"}}), SchemaError::Keyword { path: "/items".into(), keyword });
     }
     accepted(json!({"$anchor": "a"}));
-    refused(json!({"$anchor": "a", "items": {"$ref": "#a"}}), SchemaError::DanglingRef { path: "/items".into() });
+    refused(
+        json!({"$anchor": "a", "items": {"$ref": "#a"}}),
+        SchemaError::DanglingRef { path: "/items".into() },
+    );
 }
 
 #[test]

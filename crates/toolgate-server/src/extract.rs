@@ -138,8 +138,7 @@ pub(crate) async fn read_body(
     state: &ServerState,
 ) -> Result<Bytes, ApiError> {
     let most = state.settings.max_body_bytes;
-    let announced =
-        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if announced.is_some_and(|length: u64| length > most as u64) {
         return Err(ApiError::door(
             DoorCode::PayloadTooLarge,

@@ -21,12 +21,12 @@ mod handed_on;
 mod input_request;
 #[path = "it/losing.rs"]
 mod losing;
-#[path = "it/oauth/mod.rs"]
-mod oauth;
 #[path = "it/many.rs"]
 mod many;
 #[path = "it/mcp/mod.rs"]
 mod mcp;
+#[path = "it/oauth/mod.rs"]
+mod oauth;
 #[path = "it/oidc.rs"]
 mod oidc;
 #[path = "it/outbox.rs"]

@@ -15,8 +15,8 @@ use crate::SqliteStore;
 use crate::database::Fault;
 use crate::event::{append, session_head};
 use crate::row::{self, EVENT_COLUMNS, INVOCATION_COLUMNS};
-use crate::{notification, spent};
 use crate::writer::Commit;
+use crate::{notification, spent};
 
 #[async_trait]
 impl InvocationStore for SqliteStore {

@@ -6,11 +6,11 @@ use toolgate_core::administration::AdminChange;
 use toolgate_core::change::{Change, NewCall};
 use toolgate_core::document::{Document, DocumentKind, DocumentVersion};
 use toolgate_core::event::{Anchor, ChainHead, Event};
+use toolgate_core::id::NotificationId;
 use toolgate_core::id::{
     ApiKeyId, IdempotencyKey, InvocationId, PrincipalId, PrincipalKind, SessionId, SignInId, TenantId,
     ToolName, WorkerId,
 };
-use toolgate_core::id::NotificationId;
 use toolgate_core::notification::{Notification, NotificationState, Tried};
 use toolgate_core::port::outbox::{News, OutboxStore};
 use toolgate_core::port::store::{

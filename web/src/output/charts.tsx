@@ -132,7 +132,7 @@ export function Plot({ kind, items, axis, series, stacked }: { kind: string; ite
       <Chart data={items} margin={{ top: 8, right: 12, bottom: 0, left: 0 }} accessibilityLayer={false}>
         <CartesianGrid vertical={false} stroke="var(--line)" />
         <XAxis dataKey={axis.field} tick={tick} tickLine={false} axisLine={false} dy={6} minTickGap={16} />
-        <YAxis tick={tick} tickLine={false} axisLine={false} width={52} tickFormatter={shortly} />
+        <YAxis tick={tick} tickLine={false} axisLine={false} width={52} tickFormatter={shortly} allowDecimals={!series.every((one) => one.format === "integer")} />
         <Tooltip {...tooltip} formatter={(value, name) => [formatValue(value, formats.get(String(name))), name]} />
         {series.map((one, index) =>
           kind === "bar" ? (

@@ -202,7 +202,8 @@ impl Runner {
         }
 
         let opened = self.opened(&call, digest, &admitted, false);
-        let recorder = Arc::new(Recorder::new(self.clone(), opened.clone(), session_use(&call), call.watch.clone()));
+        let recorder =
+            Arc::new(Recorder::new(self.clone(), opened.clone(), session_use(&call), call.watch.clone()));
         let start_first = Self::starts_first(&admitted.tool, call.wait);
         let ready = Ready {
             id: opened.id,

@@ -45,7 +45,12 @@ pub(crate) async fn list_tools(
     let page = query(page)?;
     let limit = limit(page.limit, 200)? as usize;
     // One more than is shown tells whether there are more.
-    let tools = state.app.list_tools(&actor, toolgate_app::source_of(&actor), page.cursor.as_deref().unwrap_or_default(), limit + 1);
+    let tools = state.app.list_tools(
+        &actor,
+        toolgate_app::source_of(&actor),
+        page.cursor.as_deref().unwrap_or_default(),
+        limit + 1,
+    );
     let shown = &tools[..limit.min(tools.len())];
     let next_cursor = shown.last().filter(|_| tools.len() > limit).map(|tool| tool.contract.id.to_string());
     Ok(Json(ToolListView {

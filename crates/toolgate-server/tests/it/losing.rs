@@ -9,12 +9,12 @@ use toolgate_core::administration::AdminChange;
 use toolgate_core::change::{Change, NewCall, SessionUse};
 use toolgate_core::document::{Document, DocumentKind, DocumentVersion};
 use toolgate_core::event::{Anchor, Event};
+use toolgate_core::id::NotificationId;
 use toolgate_core::id::{
     ApiKeyId, IdempotencyKey, InvocationId, PrincipalId, PrincipalKind, SessionId, SignInId, TenantId,
     ToolName, WorkerId,
 };
 use toolgate_core::invocation::{Opened, Step};
-use toolgate_core::id::NotificationId;
 use toolgate_core::notification::{Notification, NotificationState, Tried};
 use toolgate_core::port::outbox::{News, OutboxStore};
 use toolgate_core::port::store::{

@@ -46,7 +46,8 @@ async fn a_process_finds_only_what_it_was_given() {
     let mut names: Vec<_> = env.keys().map(String::as_str).filter(|name| *name != "LANG").collect();
     names.sort_unstable();
     assert_eq!(names, ["HOME", "MODE", "PATH", "TOKEN"]);
-    assert_eq!(env["TOKEN"], "for mcp:peer");
+    // It has it, and what it says of it is not passed on.
+    assert_eq!(env["TOKEN"], "***");
     assert_eq!(found["argv"], json!(["stdio", "$(id)", "a b", "; touch /tmp/never"]));
     assert_ne!(found["cwd"], json!(std::env::current_dir().unwrap()));
     let limits = found["limits"].as_str().unwrap();

@@ -28,6 +28,9 @@ const colours = syntaxHighlighting(
   ]),
 );
 
+// An empty text says nothing, and nothing is wrong with it.
+const wrongIn = jsonParseLinter();
+
 /** JSON to write. Tab leaves the field, as everywhere; the text is checked as it is written. */
 export function JsonEditor({ value, onChange, label, readOnly }: {
   value: string;
@@ -50,7 +53,7 @@ export function JsonEditor({ value, onChange, label, readOnly }: {
           bracketMatching(),
           indentOnInput(),
           json(),
-          linter(jsonParseLinter()),
+          linter((view) => (view.state.doc.length === 0 ? [] : wrongIn(view))),
           lintGutter(),
           keymap.of([...defaultKeymap.filter((binding) => binding.key !== "Mod-Enter"), ...historyKeymap]),
           look,
