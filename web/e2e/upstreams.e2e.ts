@@ -84,9 +84,10 @@ test("what is decided on must be what was seen", async () => {
   scripted.offers([offer("search", "Two, quickly put in its place.")]);
   await gate.api("POST", "/upstreams/notes/refresh");
   await drawer().getByRole("button", { name: /^Accept/ }).click();
-  await drawer().getByRole("alert").waitFor();
+  await drawer().getByText("The server changed it while you looked").waitFor();
   expect(await state("mcp__notes__search")).not.toBe("accepted");
-  watched.wrong.splice(0);
+  // Browsers say by themselves that an answer was a refusal.
+  expect(watched.wrong.splice(0)).toEqual([expect.stringContaining("status of 409")]);
 });
 
 test("a server is switched off and removed, with everything accepted of it", async () => {

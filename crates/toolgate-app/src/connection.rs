@@ -10,7 +10,7 @@ use toolgate_core::document::Area;
 use toolgate_core::id::{ConnectionId, PrincipalId};
 use toolgate_core::port::broker::Broker;
 use toolgate_core::port::connection::Opened;
-use toolgate_core::upstream::{Transport, Upstream};
+use toolgate_core::upstream::{Transport, Upstream, UpstreamAuth};
 use toolgate_core::{Actor, CallError, ErrorCode};
 
 use crate::services::{place_of, upstream_of};
@@ -84,6 +84,7 @@ impl App {
         let owner = self.owner(actor, shared)?;
         let upstream = self.service(actor, service).await?;
         self.check_kind(actor, &kind, &upstream)?;
+        fits(&owner, &upstream)?;
         check_secret(&kind, secret.reveal())?;
         let now = self.now();
         let connection = Connection {
@@ -124,7 +125,7 @@ impl App {
         let summary = json!({ "action": "connection.removed", "id": connection.id, "service": service,
                               "owner": owner.as_str() });
         self.change(actor, summary, vec![Write::RemoveConnection { id: connection.id }]).await?;
-        self.forget_service(actor, service).await;
+        self.renew_service(actor, service, &owner).await;
         Ok(())
     }
 
@@ -138,15 +139,19 @@ impl App {
                               "owner": connection.owner.as_str(), "kind": connection.kind.as_str() });
         let write = Write::PutConnection(Box::new((connection.clone(), sealed)));
         self.change(actor, summary, vec![write]).await?;
-        self.forget_service(actor, &connection.service).await;
+        self.renew_service(actor, &connection.service, &connection.owner).await;
         Ok(connection)
     }
 
     /// What is open to a service was opened with what it had before.
-    async fn forget_service(&self, actor: &Actor, service: &str) {
+    async fn renew_service(&self, actor: &Actor, service: &str, owner: &Owner) {
         let name = service.strip_prefix("mcp:").and_then(|name| name.parse().ok());
+        let person = match owner {
+            Owner::Shared => None,
+            Owner::Person(person) => Some(person),
+        };
         if let (Some(name), Some(pool)) = (name, self.snapshots.upstreams()) {
-            pool.forget(&actor.tenant, &name).await;
+            pool.renew(&actor.tenant, &name, person).await;
         }
     }
 
@@ -216,6 +221,21 @@ impl App {
             AppError::Call(CallError::new(ErrorCode::Unavailable, "this gate keeps no connections"))
         })
     }
+}
+
+/// An account that a server would never be shown is not taken in.
+pub(crate) fn fits(owner: &Owner, upstream: &Upstream) -> Result<(), AppError> {
+    let (fits, takes) = match (&upstream.auth, owner) {
+        (UpstreamAuth::None, _) => (false, "no account at all"),
+        (UpstreamAuth::Shared, owner) => (*owner == Owner::Shared, "one account that all share"),
+        (UpstreamAuth::PerUser, owner) => (*owner != Owner::Shared, "each person's own account"),
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(AppError::invalid(format!("this service is used with {takes}")).with_hint(
+        "whoever manages upstreams says whose account a server uses: `toolgate upstream add --auth`",
+    ))
 }
 
 /// The person whose connections a caller uses.

@@ -56,11 +56,12 @@ impl App {
         answer: &Value,
     ) -> Result<CallResult, AppError> {
         let row = self.read_invocation(actor, id).await?;
-        if !self.asks_a_person(actor, &row) {
+        // Invariant: an agent or service never answers in a person's name; for those there is the link.
+        if actor.principal.kind() != PrincipalKind::User || !self.asks_a_person(actor, &row) {
             return Err(AppError::NotFound { what: "invocation" });
         }
         let answers = request_of(&row)?.answer(answer).map_err(AppError::invalid)?;
-        let by = row.opened.subject.clone().unwrap_or_else(|| row.opened.actor.clone());
+        let by = actor.principal.clone();
         let result = json!({ "kind": "input_request", "answers": answers });
         let report = Report::Completed { result, cost_micros: None };
         match self.runner.report(row, &by, &report, Late::Refused).await {

@@ -18,6 +18,7 @@ use toolgate_core::role::{BUILT_IN, Role};
 use toolgate_core::tenant::Tenant;
 use toolgate_core::tool_setting::{Enablement, ToolSetting};
 use toolgate_core::toolset::Toolset;
+use toolgate_core::upstream::CommandRule;
 use toolgate_core::{BoundTool, Catalog};
 use toolgate_policy::cedar::Policies;
 use toolgate_policy::{Alarm, BoundGrant, BoundProfile, TenantGate, TenantRules};
@@ -39,6 +40,7 @@ pub(crate) struct Reading {
     pub(crate) today: String,
     pub(crate) default_policies: Arc<Policies>,
     pub(crate) upstreams: Option<Arc<dyn Upstreams>>,
+    pub(crate) commands: Arc<CommandRule>,
     pub(crate) before: Option<Arc<Snapshot>>,
 }
 
@@ -56,7 +58,7 @@ impl Reading {
         };
         let from_upstreams = self.upstreams.as_ref().map_or_else(FromUpstreams::default, |pool| {
             let before = self.before.as_ref().map(|before| &before.from_upstreams);
-            FromUpstreams::read(&tenant.id, documents, pool.as_ref(), before)
+            FromUpstreams::read(&tenant.id, documents, pool.as_ref(), &self.commands, before)
         });
         let registry = self.registry(&tenant.id, &from_upstreams, &own, &for_all);
         let on =

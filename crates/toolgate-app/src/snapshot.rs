@@ -17,6 +17,7 @@ use toolgate_core::port::store::{Store, StoreError};
 use toolgate_core::port::upstream::Upstreams;
 use toolgate_core::tenant::Tenant;
 use toolgate_core::tool_setting::{Enablement, ToolSetting};
+use toolgate_core::upstream::CommandRule;
 use toolgate_core::{BoundTool, Catalog};
 use toolgate_policy::TenantGate;
 use toolgate_policy::cedar::Policies;
@@ -91,6 +92,7 @@ pub struct Snapshots {
     default_policies: Arc<Policies>,
     default_text: String,
     upstreams: Option<Arc<dyn Upstreams>>,
+    commands: Arc<CommandRule>,
     loaded: ArcSwap<HashMap<TenantId, Arc<Snapshot>>>,
     /// One at a time, so that an older reading never takes the place of a newer one.
     loading: tokio::sync::Mutex<Option<ForAll>>,
@@ -125,6 +127,7 @@ impl Snapshots {
             default_policies,
             default_text,
             upstreams: None,
+            commands: Arc::default(),
             loaded: ArcSwap::default(),
             loading: tokio::sync::Mutex::default(),
             failing: Mutex::default(),
@@ -135,9 +138,14 @@ impl Snapshots {
 
     /// The same, with MCP servers whose accepted tools join each tenant's.
     #[must_use]
-    pub fn with_upstreams(mut self, pool: Arc<dyn Upstreams>) -> Self {
-        self.upstreams = Some(pool);
+    pub fn with_upstreams(mut self, pool: Arc<dyn Upstreams>, commands: CommandRule) -> Self {
+        (self.upstreams, self.commands) = (Some(pool), Arc::new(commands));
         self
+    }
+
+    /// Which programs may be started as MCP servers.
+    pub(crate) fn commands(&self) -> &CommandRule {
+        &self.commands
     }
 
     /// The MCP servers, where this process calls any.
@@ -313,6 +321,7 @@ impl Snapshots {
             today: self.today.clone(),
             default_policies: Arc::clone(&self.default_policies),
             upstreams: self.upstreams.clone(),
+            commands: Arc::clone(&self.commands),
             before,
         };
         // Compiling thousands of tools takes a while; the callers of other tenants should not wait for it.

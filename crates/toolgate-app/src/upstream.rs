@@ -98,6 +98,7 @@ impl App {
                 message: format!("the tenant has {MOST} MCP servers, the most there may be"),
             });
         }
+        self.permitted(actor, &upstream)?;
         let upstream = checked(name, upstream)?;
         self.put_stored(actor, KIND, name.as_str(), &upstream, expect).await?;
         self.forget_upstream(&actor.tenant, name).await;
@@ -158,9 +159,20 @@ impl App {
         name: &Slug,
         upstream: &Arc<Upstream>,
     ) -> Result<Listing, AppError> {
+        self.permitted(actor, upstream)?;
         let pool = self.upstreams().ok_or_else(no_pool)?;
         let person = (upstream.auth == UpstreamAuth::PerUser).then_some(&actor.principal);
         pool.list(&actor.tenant, name, upstream, person).await.map_err(AppError::Call)
+    }
+
+    /// Whoever runs the gate decides which programs run on its machine.
+    fn permitted(&self, actor: &Actor, upstream: &Upstream) -> Result<(), AppError> {
+        if self.snapshots.commands().permits(&actor.tenant, &upstream.transport) {
+            return Ok(());
+        }
+        Err(AppError::forbidden("this program may not be started as an MCP server here").with_hint(
+            "whoever runs the gate allows programs with `[upstreams] commands` in `toolgate.toml`",
+        ))
     }
 
     pub(crate) async fn forget_upstream(&self, tenant: &TenantId, name: &Slug) {
@@ -264,7 +276,10 @@ fn is_variable(name: &str) -> bool {
 
 /// Documents are shown to all who manage them and kept in every version: no place for a secret.
 fn no_secret(name: &str) -> Result<(), AppError> {
-    if toolgate_schema::forbidden_name(name).is_none() {
+    let ends = |end: &&str| name.to_ascii_uppercase().ends_with(end);
+    let secret =
+        ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "_KEY", "-KEY", "APIKEY"].iter().any(|end| ends(&end));
+    if !secret && toolgate_schema::forbidden_name(name).is_none() {
         return Ok(());
     }
     Err(AppError::invalid(format!("`{name}` looks like it carries a secret"))

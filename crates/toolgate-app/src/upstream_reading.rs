@@ -7,7 +7,7 @@ use toolgate_core::BoundTool;
 use toolgate_core::document::{Document, DocumentKind};
 use toolgate_core::id::{Slug, TenantId, ToolName};
 use toolgate_core::port::upstream::Upstreams;
-use toolgate_core::upstream::{Upstream, UpstreamTool};
+use toolgate_core::upstream::{CommandRule, Upstream, UpstreamTool};
 
 /// The tools of a tenant's MCP servers that are on.
 #[derive(Debug, Default)]
@@ -37,9 +37,10 @@ impl FromUpstreams {
         tenant: &TenantId,
         documents: &[Document],
         pool: &dyn Upstreams,
+        commands: &CommandRule,
         before: Option<&Self>,
     ) -> Self {
-        let servers = servers(tenant, documents);
+        let servers = servers(tenant, documents, commands);
         let mut found = HashMap::new();
         for document in documents.iter().filter(|document| document.kind == DocumentKind::UpstreamTool) {
             let Ok(id) = document.name.parse::<ToolName>() else { continue };
@@ -79,7 +80,11 @@ impl FromUpstreams {
     }
 }
 
-fn servers(tenant: &TenantId, documents: &[Document]) -> HashMap<String, (Arc<Upstream>, u64)> {
+fn servers(
+    tenant: &TenantId,
+    documents: &[Document],
+    commands: &CommandRule,
+) -> HashMap<String, (Arc<Upstream>, u64)> {
     let revisions: HashMap<&str, u64> = documents
         .iter()
         .filter(|document| document.kind == DocumentKind::Upstream)
@@ -88,7 +93,7 @@ fn servers(tenant: &TenantId, documents: &[Document]) -> HashMap<String, (Arc<Up
     // A server whose document can't be read is off.
     crate::reading::parsed::<Upstream>(tenant, documents, DocumentKind::Upstream)
         .filter_map(Result::ok)
-        .filter(|(_, upstream)| upstream.enabled)
+        .filter(|(_, upstream)| upstream.enabled && commands.permits(tenant, &upstream.transport))
         .map(|(name, upstream)| {
             let revision = revisions.get(name.as_str()).copied().unwrap_or_default();
             (name, (Arc::new(upstream), revision))

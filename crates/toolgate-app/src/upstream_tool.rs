@@ -254,7 +254,7 @@ impl App {
                 continue;
             };
             let Ok(found) = Stored::<Upstream>::of(document) else { continue };
-            if !found.body.enabled {
+            if !found.body.enabled || !self.snapshots.commands().permits(&tenant, &found.body.transport) {
                 continue;
             }
             let kept = match pool.list(&tenant, &name, &Arc::new(found.body), None).await {

@@ -26,6 +26,8 @@ pub(crate) struct Config {
     pub(crate) tools: ToolConfig,
     /// How much.
     pub(crate) limits: LimitConfig,
+    /// MCP servers that this gate calls.
+    pub(crate) upstreams: UpstreamConfig,
     /// The HTTP door.
     pub(crate) server: ServerConfig,
     /// Identity providers to sign in with, by name.
@@ -70,6 +72,24 @@ impl ToolConfig {
         };
         self.enabled.as_deref().is_none_or(any) && !any(&self.disabled)
     }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct UpstreamConfig {
+    /// The programs that may be started as MCP servers, in any tenant; `*` at the end stands for any rest. Left out, the
+    /// default tenant's managers may name any, and other tenants none.
+    pub(crate) commands: Option<Vec<String>>,
+    /// Who these programs run as, where the gate runs as root; left out, they run with the gate's own rights.
+    pub(crate) run_as: Option<RunAs>,
+}
+
+/// A user and a group, by number.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunAs {
+    pub(crate) user: u32,
+    pub(crate) group: u32,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -18,6 +18,7 @@ use toolgate_core::port::capability::{Capabilities, Clock, SystemClock};
 use toolgate_core::port::executor::HandOn;
 use toolgate_core::port::store::Store;
 use toolgate_core::runner::{Parts, Settings};
+use toolgate_core::upstream::CommandRule;
 use toolgate_core::{BoundTool, Runner};
 use toolgate_egress::EgressClient;
 use toolgate_policy::{AccessAuthorizer, GrantedConnections};
@@ -136,6 +137,7 @@ async fn serve(
     args: &ServeArgs,
     metrics: metrics_exporter_prometheus::PrometheusHandle,
 ) -> anyhow::Result<()> {
+    upstreams::close_to_others();
     let config = Config::read(args.config.as_deref())?;
     // Listen first: an address that is taken should not cost a migration.
     let listener =
@@ -200,8 +202,9 @@ pub(crate) async fn wire(args: &ServeArgs, config: Config, address: SocketAddr) 
     let sealer = mcp_door::sealer(&keyring);
     let seen_at = config.server.public_url.clone().map(public_url).transpose()?;
     let broker = broker::broker(config.connections, (&store, &clock), (keyring, egress.clone()), seen_at)?;
-    let pool = upstreams::pool(egress.clone(), Arc::clone(&broker) as _);
-    let snapshots = Arc::new(snapshots.with_upstreams(pool));
+    let pool = upstreams::pool(&config.upstreams, egress.clone(), Arc::clone(&broker) as _);
+    let snapshots =
+        Arc::new(snapshots.with_upstreams(pool, CommandRule { allowed: config.upstreams.commands.clone() }));
 
     let lease = Duration::from_secs(args.lease_seconds);
     let runner = Runner::new(Parts {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::contract::{
     Alias, ApprovalMode, Audience, Binding, Effect, Egress, Limits, Redaction, ToolContract,
 };
-use crate::id::{Slug, ToolName};
+use crate::id::{Slug, TenantId, ToolName};
 use crate::json::{digest, to_hex};
 
 /// An MCP server, as its operator named it.
@@ -73,6 +73,30 @@ pub enum Transport {
         #[serde(default)]
         headers: BTreeMap<String, String>,
     },
+}
+
+/// Which programs may be started as servers, as whoever runs the gate decided.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CommandRule {
+    /// Only these, in every tenant: programs as documents name them, `*` at the end for any rest. None at all means
+    /// that the default tenant's managers may name any, and other tenants none: who names a program runs it here.
+    pub allowed: Option<Vec<String>>,
+}
+
+impl CommandRule {
+    /// Whether a server of this tenant may be reached this way.
+    #[must_use]
+    pub fn permits(&self, tenant: &TenantId, transport: &Transport) -> bool {
+        let Transport::Stdio { command, .. } = transport else { return true };
+        match &self.allowed {
+            None => *tenant == TenantId::default_tenant(),
+            Some(allowed) => allowed.iter().any(|pattern| match pattern.strip_suffix('*') {
+                // A way up would lead out of what was meant.
+                Some(start) => command.starts_with(start) && !command.contains(".."),
+                None => command == pattern,
+            }),
+        }
+    }
 }
 
 /// How a server is told who we are. The caller's own token is never passed on.

@@ -87,6 +87,25 @@ fn names_that_look_alike_do_not_meet() {
     assert_ne!(tool_id(&slug("s"), copy).unwrap(), first);
 }
 
+#[test]
+fn programs_are_the_operators_to_allow() {
+    let runs = |rule: &CommandRule, tenant: &str, command: &str| {
+        let transport =
+            Transport::Stdio { command: command.to_owned(), args: Vec::new(), env: BTreeMap::new() };
+        rule.permits(&tenant.parse().unwrap(), &transport)
+    };
+    let open = CommandRule::default();
+    assert!(runs(&open, "default", "anything"));
+    assert!(!runs(&open, "acme", "anything"));
+    let listed = CommandRule { allowed: Some(vec!["mcp-server-time".to_owned(), "/opt/mcp/*".to_owned()]) };
+    for tenant in ["default", "acme"] {
+        assert!(runs(&listed, tenant, "mcp-server-time") && runs(&listed, tenant, "/opt/mcp/notes"));
+        assert!(!runs(&listed, tenant, "sh") && !runs(&listed, tenant, "/opt/mcp/../../bin/sh"));
+    }
+    let web = Transport::Http { url: "https://h/".to_owned(), headers: BTreeMap::new() };
+    assert!(listed.permits(&"acme".parse().unwrap(), &web));
+}
+
 proptest! {
     #[test]
     fn every_name_has_one_id_within_bounds(name in any::<String>()) {

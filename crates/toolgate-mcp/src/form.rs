@@ -6,13 +6,14 @@ use toolgate_core::input_request::{InputRequest, QuestionKind};
 use toolgate_core::review::Preview;
 use toolgate_core::{Invocation, JsonText};
 
-/// The longest text of a preview's field that is shown.
+/// The longest message that a client can be trusted to show whole.
+const MAX_MESSAGE: usize = 4_000;
+/// The longest line of someone else's words in a form's titles.
 const MAX_SHOWN: usize = 200;
-/// How many fields of a preview are shown.
-const MAX_CHANGES: usize = 20;
 
-/// The form by which a person confirms their own call.
-pub(crate) fn approval(invocation: &Invocation, again: Option<&str>) -> Value {
+/// The form by which a person confirms their own call. None where what they would say yes to does not fit whole: nobody
+/// decides on what they can't see.
+pub(crate) fn approval(invocation: &Invocation, again: Option<&str>) -> Option<Value> {
     let opened = &invocation.opened;
     let mut properties = Map::new();
     properties.insert(
@@ -30,7 +31,8 @@ pub(crate) fn approval(invocation: &Invocation, again: Option<&str>) -> Value {
             json!({ "type": "string", "title": "The tool's name", "description": description }),
         );
     }
-    elicitation(&in_words(invocation, again), properties, &["decision"])
+    let message = in_words(invocation, again);
+    (message.chars().count() <= MAX_MESSAGE).then(|| elicitation(&message, properties, &["decision"]))
 }
 
 /// What a call would do, in words.
@@ -55,14 +57,14 @@ fn in_words(invocation: &Invocation, again: Option<&str>) -> String {
     let preview = review.and_then(|review| review.preview.as_ref());
     let preview = preview.and_then(|preview| serde_json::from_str::<Preview>(preview.as_str()).ok());
     if let Some(preview) = preview {
-        text.push_str(&format!("\n{}", clean(&preview.summary)));
-        for change in preview.changes.iter().take(MAX_CHANGES) {
+        text.push_str(&format!("\n{}", whole(&preview.summary)));
+        for change in &preview.changes {
             let side = |value: &Option<Value>| {
-                value.as_ref().map_or("nothing".to_owned(), |v| clean(&v.to_string()))
+                value.as_ref().map_or("nothing".to_owned(), |v| whole(&v.to_string()))
             };
             text.push_str(&format!(
                 "\n- {}: {} → {}",
-                clean(&change.field),
+                whole(&change.field),
                 side(&change.before),
                 side(&change.after)
             ));
@@ -74,16 +76,35 @@ fn in_words(invocation: &Invocation, again: Option<&str>) -> String {
         }
     }
     if let Some(failed) = review.and_then(|review| review.preview_failed.as_deref()) {
-        text.push_str(&format!("\nThere is no preview: {}", clean(failed)));
+        text.push_str(&format!("\nThere is no preview: {}", whole(failed)));
     }
-    text.push_str(&format!("\nInput: {}", clean(invocation.input().as_str())));
+    text.push_str(&format!("\nInput: {}", whole(invocation.input().as_str())));
     text
 }
 
-/// One line without control characters, cut to size: tools and callers wrote it.
+/// All of a text on one line, with every character to be seen: tools and callers wrote it.
+fn whole(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(' '),
+            c if hides(c) => shown.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Control characters, and those that are not seen or turn what stands around them.
+fn hides(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// One line, cut to size.
 fn clean(text: &str) -> String {
-    let mut shown: String =
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_SHOWN).collect();
+    let mut shown = whole(&text.chars().take(MAX_SHOWN).collect::<String>());
     if text.chars().count() > MAX_SHOWN {
         shown.push('…');
     }
@@ -147,4 +168,17 @@ pub(crate) fn question(input: &JsonText, again: Option<&str>) -> Option<Value> {
 /// A page to open.
 pub(crate) fn address(message: &str, url: &str, id: &str) -> Value {
     json!({ "mode": "url", "message": message, "url": url, "elicitationId": id })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_hidden_in_what_a_person_says_yes_to() {
+        assert_eq!(whole("pay\u{202e}ada\n"), "pay\\u{202e}ada ");
+        assert_eq!(whole("a\u{200b}b\u{1b}[31m"), "a\\u{200b}b\\u{1b}[31m");
+        let long = "x".repeat(10_000);
+        assert_eq!(whole(&long), long);
+    }
 }

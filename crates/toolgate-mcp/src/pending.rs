@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use toolgate_core::id::InvocationId;
+use toolgate_core::id::{InvocationId, PrincipalKind};
 use toolgate_core::{Approval, CallResult, Invocation, Status};
 
 use crate::call::{Asked, PATIENCE};
@@ -39,14 +39,16 @@ impl McpGate {
             return self.present(x, asked, call, PATIENCE).await;
         }
         let confirms = x.client.capabilities.form && self.plane.may_confirm(x.actor, &invocation).await;
-        if confirms && x.client.is_modern() {
-            return self.ask_decision(x, asked, &invocation, None);
+        // What does not fit into a form whole is looked at on its page.
+        let form = form::approval(&invocation, None).filter(|_| confirms);
+        if let Some(form) = form.clone().filter(|_| x.client.is_modern()) {
+            return self.ask_about(x, asked, &invocation, DECISION, form);
         }
         if x.client.is_modern() && x.client.capabilities.tasks {
             return self.create_task(x, call).await;
         }
-        if confirms && x.out.is_open() {
-            return self.ask_on_stream(x, asked, &invocation, form::approval(&invocation, None)).await;
+        if let Some(form) = form.filter(|_| x.out.is_open()) {
+            return self.ask_on_stream(x, asked, &invocation, form).await;
         }
         let link = approval_link(x, call);
         if x.client.is_modern() && x.client.capabilities.url {
@@ -65,7 +67,8 @@ impl McpGate {
     ) -> Result<String, RpcError> {
         let invocation = self.plane.read(x.actor, call).await?;
         let path = self.plane.question_path(x.actor, call).await?;
-        let form = path.as_ref().and_then(|_| form::question(invocation.input(), None));
+        let person = x.actor.principal.kind() == PrincipalKind::User;
+        let form = path.as_ref().filter(|_| person).and_then(|_| form::question(invocation.input(), None));
         if let Some(form) = form.filter(|_| x.client.capabilities.form) {
             if x.client.is_modern() {
                 return self.ask_answer(x, asked, &invocation, form);
@@ -100,7 +103,10 @@ impl McpGate {
         invocation: &Invocation,
         again: Option<&str>,
     ) -> Result<String, RpcError> {
-        self.ask_about(x, asked, invocation, DECISION, form::approval(invocation, again))
+        match form::approval(invocation, again) {
+            Some(form) => self.ask_about(x, asked, invocation, DECISION, form),
+            None => self.ask_to_open(x, asked, invocation, &approval_link(x, invocation.id())),
+        }
     }
 
     fn ask_answer(

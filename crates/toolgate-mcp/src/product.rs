@@ -107,6 +107,9 @@ impl Offerings for ProductOfferings<'_> {
         } else if let Some(id) = uri.strip_prefix(CALLS) {
             let id = id.parse().map_err(|_| missing())?;
             match self.gate.plane.read(asker.actor, id).await {
+                Ok(invocation) if !self.gate.within(asker.actor, self.selection, &invocation) => {
+                    return Err(missing());
+                }
                 Ok(invocation) => call_text(&invocation),
                 Err(PlaneError::NotFound) => return Err(missing()),
                 Err(other) => {

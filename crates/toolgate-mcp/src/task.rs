@@ -1,8 +1,8 @@
 //! Tasks: calls that go on after the answer. A task is its call, under the same id, and so outlives every restart.
 
 use serde_json::{Map, Value, json};
-use toolgate_core::id::InvocationId;
-use toolgate_core::{Approval, CallResult, Invocation, Status, Timestamp};
+use toolgate_core::id::{InvocationId, PrincipalKind};
+use toolgate_core::{Actor, Approval, CallResult, Invocation, Status, Timestamp};
 
 use crate::capability::TASKS;
 use crate::conformance::{self, Output};
@@ -12,7 +12,7 @@ use crate::form;
 use crate::gate::{McpGate, text};
 use crate::jsonrpc::RpcError;
 use crate::pending::{ANSWER, DECISION};
-use crate::plane::PlaneError;
+use crate::plane::{PlaneError, Selection};
 use crate::question::{Said, declined, verdict};
 use crate::result::ResultText;
 
@@ -161,7 +161,16 @@ impl McpGate {
                 return None;
             }
         };
-        (invocation.opened.acting() == x.actor.acting()).then_some(invocation)
+        let own = invocation.opened.acting() == x.actor.acting();
+        (own && self.within(x.actor, x.selection, &invocation)).then_some(invocation)
+    }
+
+    /// Whether a call is one of the tools at this endpoint: a credential for some tools is none for the calls of others.
+    pub(crate) fn within(&self, actor: &Actor, selection: &Selection, invocation: &Invocation) -> bool {
+        match selection {
+            Selection::Everything | Selection::Fixtures => true,
+            Selection::Toolset(_) => self.plane.tool(actor, selection, &invocation.opened.tool).is_some(),
+        }
     }
 
     /// What the client's person can be asked about this call now.
@@ -175,9 +184,9 @@ impl McpGate {
         }
         let (name, form) = match (invocation.status, invocation.approval) {
             (Status::Pending, Approval::Pending) if self.plane.may_confirm(x.actor, invocation).await => {
-                (DECISION, form::approval(invocation, None))
+                (DECISION, form::approval(invocation, None)?)
             }
-            (Status::Waiting, _) => {
+            (Status::Waiting, _) if x.actor.principal.kind() == PrincipalKind::User => {
                 self.plane.question_path(x.actor, invocation.id()).await.ok().flatten()?;
                 (ANSWER, form::question(invocation.input(), None)?)
             }

@@ -12,8 +12,8 @@ use crate::settings::Settings;
 pub(crate) struct Breaker {
     faults: u32,
     rests_until: Option<Instant>,
-    /// The last fault, safe to show, and when it was.
-    pub(crate) last: Option<(String, Timestamp)>,
+    /// The last fault, safe to show.
+    pub(crate) last: Option<String>,
 }
 
 impl Breaker {
@@ -22,25 +22,14 @@ impl Breaker {
         self.rests_until.and_then(|until| until.checked_duration_since(now)).filter(|left| !left.is_zero())
     }
 
-    /// It answered.
-    pub(crate) fn well(&mut self) {
-        self.faults = 0;
-        self.rests_until = None;
-    }
-
     /// A connection to it failed, or broke.
     pub(crate) fn ill(&mut self, why: String, now: Instant, settings: &Settings) {
-        self.note(why);
+        self.last = Some(why);
         self.faults = self.faults.saturating_add(1);
         if let Some(over) = self.faults.checked_sub(settings.faults_before_rest) {
             let rest = settings.first_rest.saturating_mul(2u32.saturating_pow(over.min(16)));
             self.rests_until = Some(now + spread(rest.min(settings.longest_rest)));
         }
-    }
-
-    /// Remembers a fault that is not the connection's.
-    pub(crate) fn note(&mut self, why: String) {
-        self.last = Some((why, now()));
     }
 }
 
@@ -52,7 +41,7 @@ fn spread(time: Duration) -> Duration {
     time.mul_f64(factor)
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
@@ -79,9 +68,5 @@ mod tests {
         }
         let long = breaker.rests(now).unwrap();
         assert!(long > Duration::from_secs(40) && long < Duration::from_secs(80), "{long:?}");
-        breaker.well();
-        assert_eq!(breaker.rests(now), None);
-        breaker.ill("away".to_owned(), now, &settings);
-        assert_eq!(breaker.rests(now), None);
     }
 }

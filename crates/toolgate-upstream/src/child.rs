@@ -99,6 +99,11 @@ pub(crate) fn start(
         .stderr(Stdio::piped())
         .process_group(0)
         .kill_on_drop(true);
+    if let Some((user, group)) = settings.run_as {
+        std::os::unix::fs::chown(folder.path(), Some(user), Some(group))
+            .map_err(|_| "its folder could not be given to the user it runs as".to_owned())?;
+        process.uid(user).gid(group);
+    }
     for name in PASSED_ON {
         if let Some(value) = std::env::var_os(name) {
             process.env(name, value);

@@ -156,7 +156,7 @@ impl Upstreams for UpstreamPool {
         };
         match listed {
             Ok(mut listing) => {
-                server.listed();
+                server.listed(person);
                 listing.tools.retain(|offer| {
                     let repeats = server.secrets.within(&serde_json::to_string(offer).unwrap_or_default());
                     if repeats {
@@ -167,7 +167,7 @@ impl Upstreams for UpstreamPool {
                 Ok(listing)
             }
             Err(fault) => {
-                server.called(within, Some(&fault));
+                server.called(person, within, Some(&fault));
                 Err(fault.into_error(name.as_str()))
             }
         }
@@ -185,6 +185,13 @@ impl Upstreams for UpstreamPool {
         };
         if let Some(server) = server {
             server.close();
+        }
+    }
+
+    async fn renew(&self, tenant: &TenantId, name: &Slug, person: Option<&PrincipalId>) {
+        let servers = self.0.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(server) = servers.get(&(tenant.clone(), name.clone())) {
+            server.renew(person);
         }
     }
 
@@ -237,7 +244,7 @@ impl Executor for RemoteTool {
         if let Err(CallFault::Fault(fault @ Fault::NotSent(_))) = &result
             && !connection.is_open()
         {
-            server.called(began.elapsed(), Some(fault));
+            server.called(person, began.elapsed(), Some(fault));
             connection = server.connection(person, Rest::Respected).await.map_err(coded)?;
             server.check(&connection, &self.tool, &self.digest).map_err(coded)?;
             result = connection.call(self.order(&arguments, &context)).await;
@@ -246,7 +253,7 @@ impl Executor for RemoteTool {
             Err(CallFault::Fault(fault)) => Some(fault),
             Ok(_) | Err(CallFault::Failure(_)) => None,
         };
-        server.called(began.elapsed(), fault);
+        server.called(person, began.elapsed(), fault);
         match result {
             Ok(value) => Ok(server.secrets.hidden(value)),
             Err(CallFault::Failure(failure)) => Err(server.secrets.hidden_in(failure)),

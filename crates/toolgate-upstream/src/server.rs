@@ -11,6 +11,7 @@ use toolgate_core::error::{CallError, ErrorCode};
 use toolgate_core::id::{PrincipalId, Slug, TenantId};
 use toolgate_core::port::connection::Credentials;
 use toolgate_core::port::upstream::Health;
+use toolgate_core::time::Timestamp;
 use toolgate_core::upstream::Upstream;
 use toolgate_egress::EgressClient;
 
@@ -51,11 +52,25 @@ pub(crate) struct Server {
 
 #[derive(Default)]
 struct State {
-    breaker: Breaker,
+    /// One for each connection: what one person's account does to a server is nobody else's rest.
+    breakers: HashMap<Option<PrincipalId>, Breaker>,
+    /// The last fault, safe to show, and when it was.
+    last: Option<(String, Timestamp)>,
     era: Option<Era>,
     protocol: Option<String>,
     typical: Option<Duration>,
     lanes: HashMap<Option<PrincipalId>, Lane>,
+}
+
+impl State {
+    fn ill(&mut self, person: &Option<PrincipalId>, why: String, settings: &Settings) {
+        self.note(why.clone());
+        self.breakers.entry(person.clone()).or_default().ill(why, Instant::now(), settings);
+    }
+
+    fn note(&mut self, why: String) {
+        self.last = Some((why, crate::breaker::now()));
+    }
 }
 
 /// The connection for one person, or for all.
@@ -117,10 +132,12 @@ impl Server {
     /// The connection, or the attempt to share.
     fn reach(self: &Arc<Self>, person: Option<&PrincipalId>, rest: Rest) -> Result<Link, CallError> {
         let mut state = self.state();
-        if let (Rest::Respected, Some(left)) = (rest, state.breaker.rests(Instant::now())) {
-            return Err(self.resting(&state.breaker, left));
-        }
         let key = person.cloned();
+        if let (Rest::Respected, Some(breaker)) = (rest, state.breakers.get(&key))
+            && let Some(left) = breaker.rests(Instant::now())
+        {
+            return Err(self.resting(breaker, left));
+        }
         if let Some(lane) = state.lanes.get_mut(&key) {
             lane.used = Instant::now();
             match &lane.link {
@@ -134,15 +151,15 @@ impl Server {
     }
 
     /// Takes note of how a call went.
-    pub(crate) fn called(&self, took: Duration, fault: Option<&Fault>) {
+    pub(crate) fn called(&self, person: Option<&PrincipalId>, took: Duration, fault: Option<&Fault>) {
         let mut state = self.state();
         match fault {
             Some(fault) if fault.is_of_connection() => {
                 let why = fault.clone().into_error(self.name.as_str()).message;
-                state.breaker.ill(why, Instant::now(), &self.world.settings);
+                state.ill(&person.cloned(), why, &self.world.settings);
             }
             Some(_) | None => {
-                state.breaker.well();
+                state.breakers.remove(&person.cloned());
                 let before = state.typical.unwrap_or(took);
                 state.typical = Some((before * 7 + took) / 8);
             }
@@ -150,8 +167,8 @@ impl Server {
     }
 
     /// Takes note of a listing that someone asked for.
-    pub(crate) fn listed(&self) {
-        self.state().breaker.well();
+    pub(crate) fn listed(&self, person: Option<&PrincipalId>) {
+        self.state().breakers.remove(&person.cloned());
     }
 
     /// Refuses a tool that reads otherwise over this connection than what was accepted: it was changed behind our back,
@@ -170,10 +187,10 @@ impl Server {
 
     pub(crate) fn health(&self) -> Health {
         let state = self.state();
-        let last = state.breaker.last.clone();
+        let last = state.last.clone();
         Health {
             connected: state.lanes.values().any(Lane::is_open),
-            resting: state.breaker.rests(Instant::now()).is_some(),
+            resting: state.breakers.values().any(|breaker| breaker.rests(Instant::now()).is_some()),
             protocol: state.protocol.clone(),
             last_error: last.as_ref().map(|(why, _)| why.clone()),
             failed_at: last.map(|(_, at)| at),
@@ -193,6 +210,14 @@ impl Server {
     /// When each connection was last used.
     pub(crate) fn uses(&self) -> Vec<Instant> {
         self.state().lanes.values().map(|lane| lane.used).collect()
+    }
+
+    /// Lets go of one connection: calls that run over it end as they would have, later ones make another.
+    pub(crate) fn renew(&self, person: Option<&PrincipalId>) {
+        let mut state = self.state();
+        let key = person.cloned();
+        state.lanes.remove(&key);
+        state.breakers.remove(&key);
     }
 
     /// Ends everything that is open, calls that run included.
@@ -267,16 +292,16 @@ impl Server {
         // It may have been replaced by one that greets otherwise.
         state.era = None;
         if error.code == ErrorCode::ConnectionNeeded {
-            state.breaker.note(error.message.clone());
+            state.note(error.message.clone());
         } else {
-            state.breaker.ill(error.message.clone(), Instant::now(), &self.world.settings);
+            state.ill(person, error.message.clone(), &self.world.settings);
         }
         tracing::warn!(tenant = %self.tenant, server = %self.name, code = %error.code, "an MCP server could not be connected to");
         error
     }
 
     fn resting(&self, breaker: &Breaker, left: Duration) -> CallError {
-        let why = breaker.last.as_ref().map_or("it failed", |(why, _)| why.as_str());
+        let why = breaker.last.as_deref().unwrap_or("it failed");
         CallError::new(
             ErrorCode::UpstreamFailed,
             format!("`{}` failed too often and rests for {} s: {why}", self.name, left.as_secs() + 1),

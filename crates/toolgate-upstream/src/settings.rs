@@ -25,6 +25,8 @@ pub struct Settings {
     pub process_memory: Option<u64>,
     /// The most files a process may hold open.
     pub process_files: u64,
+    /// The user and group that processes run as, where the gate runs as root; none means the gate's own.
+    pub run_as: Option<(u32, u32)>,
 }
 
 impl Default for Settings {
@@ -40,6 +42,7 @@ impl Default for Settings {
             farewell: Duration::from_secs(2),
             process_memory: Some(4 * 1024 * 1024 * 1024),
             process_files: 1_024,
+            run_as: None,
         }
     }
 }

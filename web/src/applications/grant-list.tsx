@@ -4,7 +4,7 @@ import { AppWindow } from "lucide-react";
 import { api, unwrap } from "@/api/client";
 import { Requester } from "@/approvals/requester";
 import { ConfirmButton } from "@/components/ui/confirm-button";
-import { Listing } from "@/components/ui/listing";
+import { Listing, personColumn } from "@/components/ui/listing";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState, ErrorNote } from "@/components/ui/states";
 import type { Column } from "@/components/ui/table";
@@ -34,7 +34,7 @@ export function GrantList({ all }: { all: boolean }) {
         </>
       ),
     },
-    ...(all ? [{ key: "who", title: "Let in by", cell: (grant: OauthGrant) => <Requester actor={grant.principal} /> }] : []),
+    ...(all ? [{ key: "who", className: personColumn, title: "Let in by", cell: (grant: OauthGrant) => <Requester actor={grant.principal} /> }] : []),
     { key: "may", title: "May", cell: (grant) => grant.scopes.map((scope) => scopeWords[scope] ?? scope).join(", ") },
     {
       key: "used",
@@ -45,7 +45,7 @@ export function GrantList({ all }: { all: boolean }) {
     {
       key: "revoke",
       title: <span className="sr-only">Take back</span>,
-      className: "text-right",
+      className: "relative text-right",
       cell: (grant) => (
         <ConfirmButton size="sm" title="Take back…" sure="Yes, shut it out" disabled={revoke.isPending} onSure={() => revoke.mutate(grant.id)} />
       ),

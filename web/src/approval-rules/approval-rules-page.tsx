@@ -9,11 +9,10 @@ import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/list
 import { PageHeader } from "@/components/ui/page-header";
 import { EmptyState } from "@/components/ui/states";
 import type { Column } from "@/components/ui/table";
-import { formatDuration } from "@/lib/format";
 import { clipped } from "@/lib/visible";
 
 import { ApprovalRuleDrawer } from "./approval-rule-drawer";
-import { type ApprovalRule, approvalRuleQuery, approvalRulesQuery } from "./queries";
+import { type ApprovalRule, approvalRuleQuery, approvalRulesQuery, spanWords } from "./queries";
 
 const route = getRouteApi("/shell/approval-rules");
 
@@ -35,17 +34,8 @@ const columns: Column<ApprovalRule>[] = [
   { key: "tools", title: "Calls of", cell: (rule) => <Words words={[...(rule.tools ?? []), ...(rule.effects ?? [])]} none="All tools" most={4} /> },
   { key: "who", title: "Who decides", cell: (rule) => <Words words={rule.approvers ?? []} none="Whoever policy lets" most={3} /> },
   { key: "needed", title: "People", numeric: true, sort: (rule) => rule.needed ?? 1, cell: (rule) => rule.needed ?? 1 },
-  {
-    key: "ends",
-    className: wideOnly,
-    title: "Passed on, ends",
-    cell: (rule) => (
-      <span className="whitespace-nowrap">
-        {rule.escalate_after_seconds ? `after ${formatDuration(rule.escalate_after_seconds * 1000)}` : "–"},{" "}
-        {rule.expires_after_seconds ? formatDuration(rule.expires_after_seconds * 1000) : "–"}
-      </span>
-    ),
-  },
+  { key: "passed", title: "Passed on after", className: wideOnly, cell: (rule) => spanWords(rule.escalate_after_seconds) },
+  { key: "ends", title: "Ends after", className: wideOnly, cell: (rule) => spanWords(rule.expires_after_seconds) },
 ];
 
 /** Who has to decide on which calls. */

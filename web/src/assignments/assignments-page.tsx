@@ -5,7 +5,7 @@ import { Boxes, Plus, UserCog, Wrench, X } from "lucide-react";
 import { Requester } from "@/approvals/requester";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
+import { Listing, nameColumn, personColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState } from "@/components/ui/states";
@@ -30,7 +30,7 @@ const columns: Column<Assignment>[] = [
     ),
   },
   { key: "kind", title: "Kind", cell: (one) => (one.tool ? <Badge icon={Wrench}>Tool</Badge> : <Badge icon={Boxes}>Toolset</Badge>) },
-  { key: "agent", title: "Who", sort: (one) => one.agent, cell: (one) => <Requester actor={one.agent} /> },
+  { key: "agent", className: personColumn, title: "Who", sort: (one) => one.agent, cell: (one) => <Requester actor={one.agent} /> },
   {
     key: "profile",
     title: "Profile",

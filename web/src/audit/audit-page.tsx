@@ -7,7 +7,7 @@ import { Requester } from "@/approvals/requester";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { SearchInput } from "@/components/ui/input";
-import { nameColumn, rowNameLook } from "@/components/ui/listing";
+import { nameColumn, personColumn, rowNameLook } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { Select } from "@/components/ui/select";
@@ -72,7 +72,7 @@ export function AuditPage() {
       ),
     },
     { key: "type", title: "What happened", cell: (event) => <EventBadge type={event.type} /> },
-    { key: "who", title: "Who", cell: (event) => <Requester actor={event.actor} /> },
+    { key: "who", className: personColumn, title: "Who", cell: (event) => <Requester actor={event.actor} /> },
     { key: "at", title: "When", cell: (event) => <RelativeTime at={event.at} className="whitespace-nowrap" /> },
   ];
   return (

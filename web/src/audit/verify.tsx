@@ -16,7 +16,7 @@ export function Verify() {
   const broken = report?.first_broken;
   return (
     <Card className="mb-6 flex flex-wrap items-center gap-4 px-5 py-4">
-      <div role="status" className="min-w-0 flex-1 text-sm">
+      <div role="status" className="min-w-60 flex-1 text-sm">
         {verify.isError ? (
           <ErrorNote error={verify.error} />
         ) : report?.ok ? (

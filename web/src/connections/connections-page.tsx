@@ -6,7 +6,7 @@ import { signInQuery } from "@/api/queries";
 import { Requester } from "@/approvals/requester";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
+import { Listing, nameColumn, personColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState } from "@/components/ui/states";
@@ -38,7 +38,7 @@ const columns: Column<Connection>[] = [
       </Link>
     ),
   },
-  { key: "whose", title: "Used for", sort: (one) => one.owner, cell: (one) => (one.owner === "shared" ? "Everyone" : <Requester actor={one.owner} />) },
+  { key: "whose", className: personColumn, title: "Used for", sort: (one) => one.owner, cell: (one) => (one.owner === "shared" ? "Everyone" : <Requester actor={one.owner} />) },
   { key: "kind", className: wideOnly, title: "Opened by", cell: (one) => kindWords[one.kind] ?? one.kind },
   { key: "state", title: "State", sort: (one) => one.state, cell: (one) => <ConnectionBadge state={one.state} /> },
   {
@@ -52,7 +52,7 @@ const columns: Column<Connection>[] = [
 
 /** Accounts at other services. What opens them is never shown again. */
 export function ConnectionsPage() {
-  const { id, add } = route.useSearch();
+  const { id, add, service } = route.useSearch();
   const navigate = route.useNavigate();
   const me = useQuery(signInQuery);
   const list = useInfiniteQuery(connectionsQuery);
@@ -84,7 +84,7 @@ export function ConnectionsPage() {
           </EmptyState>
         }
       />
-      {add ? <NewConnection onClose={close} /> : null}
+      {add ? <NewConnection service={service} onClose={close} /> : null}
       {open ? <ConnectionDrawer key={open.id} connection={open} me={me.data?.principal} onClose={close} /> : null}
     </>
   );

@@ -6,7 +6,7 @@ import { Requester } from "@/approvals/requester";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Words } from "@/components/ui/facts";
-import { Listing, nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
+import { Listing, nameColumn, personColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState } from "@/components/ui/states";
@@ -38,8 +38,8 @@ const columns: Column<Key>[] = [
       </Link>
     ),
   },
-  { key: "whose", title: "Speaks for", sort: (key) => key.principal, cell: (key) => <Requester actor={key.principal} subject={key.subject} /> },
   { key: "status", title: "State", sort: (key) => key.status, cell: (key) => <KeyBadge status={key.status} /> },
+  { key: "whose", className: personColumn, title: "Speaks for", sort: (key) => key.principal, cell: (key) => <Requester actor={key.principal} subject={key.subject} /> },
   { key: "scopes", className: wideOnly, title: "May", cell: (key) => <Words words={key.scopes} none="All its principal may" most={3} /> },
   {
     key: "used",

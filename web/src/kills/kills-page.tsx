@@ -6,7 +6,7 @@ import { api, unwrap } from "@/api/client";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { ConfirmButton } from "@/components/ui/confirm-button";
-import { Listing } from "@/components/ui/listing";
+import { Listing, nameColumn, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState, ErrorNote } from "@/components/ui/states";
@@ -39,6 +39,7 @@ export function KillsPage() {
   const columns: Column<Kill>[] = [
     {
       key: "what",
+      className: nameColumn,
       title: "Stopped",
       cell: (kill) => (
         <span className="flex flex-wrap items-center gap-2">
@@ -52,6 +53,7 @@ export function KillsPage() {
     { key: "why", title: "Why", cell: (kill) => <span className="line-clamp-3 max-w-[48ch] break-words">{clipped(kill.reason, 300)}</span> },
     {
       key: "by",
+      className: wideOnly,
       title: "By",
       cell: (kill) => (
         <span className="whitespace-nowrap">
@@ -62,9 +64,9 @@ export function KillsPage() {
     {
       key: "lift",
       title: <span className="sr-only">Lift</span>,
-      className: "text-right",
+      className: "relative text-right",
       cell: (kill) => (
-        <ConfirmButton size="sm" title={`Lift…`} sure="Yes, let calls run again" disabled={lift.isPending} onSure={() => lift.mutate(kill)} />
+        <ConfirmButton size="sm" title="Lift…" sure="Yes, let calls run again" disabled={lift.isPending} onSure={() => lift.mutate(kill)} />
       ),
     },
   ];

@@ -69,7 +69,7 @@ export function NotificationsPage() {
     {
       key: "again",
       title: <span className="sr-only">Send again</span>,
-      className: "text-right",
+      className: "relative text-right",
       cell: (one) =>
         one.state === "dead" ? (
           <Button size="sm" disabled={retry.isPending} onClick={() => retry.mutate(one.id)}>

@@ -94,7 +94,7 @@ export function CedarEditor({ value, onChange, problems, warnings, jump, readOnl
           look,
           EditorState.readOnly.of(Boolean(readOnly)),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": "Policies in Cedar" }),
+          EditorView.contentAttributes.of({ "aria-label": "Policies in Cedar", tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) latest.current(update.state.doc.toString());
           }),

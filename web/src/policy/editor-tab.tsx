@@ -19,7 +19,7 @@ import { DiffText } from "@/upstreams/words";
 
 import { CedarEditor, type Jump } from "./cedar-editor";
 import type { Draft } from "./policy-page";
-import { type Policy, policyCheckQuery, policyDiffQuery, type PolicyProblem, policyQuery } from "./queries";
+import { type Policy, policyCheckQuery, policyDiffQuery, type PolicyProblem, policyQuery, policySchemaQuery } from "./queries";
 
 const NONE: PolicyProblem[] = [];
 
@@ -117,8 +117,27 @@ export function EditorTab({ draft, touched, onDraft }: { draft: Draft; touched: 
           {changed ? <ConfirmButton title="Drop my changes…" sure="Yes, drop them" onSure={() => onDraft(null)} /> : null}
         </div>
         <p className="text-xs text-ink-3">It holds from the next call on, on every node within a second. Try a draft on recorded calls first.</p>
+        <Vocabulary />
       </Card>
     </div>
+  );
+}
+
+/** What rules can speak of: the schema they are checked against. */
+function Vocabulary() {
+  const [open, setOpen] = useState(false);
+  const schema = useQuery({ ...policySchemaQuery, enabled: open });
+  return (
+    <details className="text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="min-h-6 text-accent-ink">What rules can speak of</summary>
+      {schema.isError ? (
+        <ErrorNote error={schema.error} className="mt-2" />
+      ) : (
+        <pre tabIndex={0} role="region" aria-label="Cedar schema" className="mt-2 max-h-80 overflow-auto whitespace-pre-wrap break-words rounded-lg border border-line bg-sunken p-3 font-mono text-2xs">
+          {schema.data ?? "Loading…"}
+        </pre>
+      )}
+    </details>
   );
 }
 

@@ -8,7 +8,7 @@ import { Requester } from "@/approvals/requester";
 import { Button } from "@/components/ui/button";
 import { Card, TitledCard } from "@/components/ui/card";
 import { ChoiceField, TextField } from "@/components/ui/fields";
-import { rowNameLook } from "@/components/ui/listing";
+import { personColumn, rowNameLook } from "@/components/ui/listing";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { VerdictBadge } from "@/components/ui/state-badges";
 import { EmptyState, ErrorNote } from "@/components/ui/states";
@@ -28,7 +28,7 @@ const columns: Column<Trial["changed"][number]>[] = [
       </Link>
     ),
   },
-  { key: "who", title: "Who", cell: (call) => <Requester actor={call.actor} /> },
+  { key: "who", className: personColumn, title: "Who", cell: (call) => <Requester actor={call.actor} /> },
   { key: "before", title: "Now", cell: (call) => <Verdict of={call.before} /> },
   { key: "after", title: "By the draft", cell: (call) => <Verdict of={call.after} /> },
   { key: "at", title: "When", cell: (call) => <RelativeTime at={call.at} className="whitespace-nowrap" /> },

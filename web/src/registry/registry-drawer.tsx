@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 
 import { api, unwrap } from "@/api/client";
 import { Button } from "@/components/ui/button";
@@ -46,22 +47,34 @@ export function RegistryDrawer({ id, onClose }: { id: string; onClose: () => voi
   );
 }
 
+type Word = { enabled: boolean | undefined; asks: boolean };
+
 function Choices({ tool }: { tool: RegistryTool }) {
   const client = useQueryClient();
-  const enabled = tool.setting?.enabled ?? undefined;
-  const asks = tool.setting?.approval === "always_ask";
+  // What was chosen just now is shown at once; when nothing is on its way any more, what the server says holds again.
+  const [chosen, setChosen] = useState<Word | null>(null);
+  const shown: Word = chosen ?? { enabled: tool.setting?.enabled ?? undefined, asks: tool.setting?.approval === "always_ask" };
+  const mutationKey = ["registry", tool.id];
   const write = useMutation({
-    mutationFn: (next: { enabled: boolean | undefined; asks: boolean }) => {
+    mutationKey,
+    // One after the other: the last word is the last that was said.
+    scope: { id: `registry ${tool.id}` },
+    mutationFn: (next: Word) => {
       const path = { params: { path: { tool: tool.id } } };
       // A word that says nothing is no word: it is taken back.
       return next.enabled === undefined && !next.asks
         ? unwrap(api.DELETE("/api/v1/registry/{tool}", path))
         : unwrap(api.PUT("/api/v1/registry/{tool}", { ...path, body: { enabled: next.enabled, approval: next.asks ? "always_ask" : undefined } }));
     },
-    onSettled: () =>
-      Promise.all([client.invalidateQueries({ queryKey: ["registry"] }), client.invalidateQueries({ queryKey: ["tools"] })]),
+    onSettled: async () => {
+      await Promise.all([client.invalidateQueries({ queryKey: ["registry"] }), client.invalidateQueries({ queryKey: ["tools"] })]);
+      if (client.isMutating({ mutationKey }) === 1) setChosen(null);
+    },
   });
-  const shown = write.isPending ? write.variables : { enabled, asks };
+  const choose = (next: Word) => {
+    setChosen(next);
+    write.mutate(next);
+  };
   return (
     <>
       {write.isError ? <ErrorNote error={write.error} /> : null}
@@ -69,7 +82,7 @@ function Choices({ tool }: { tool: RegistryTool }) {
         label="In your tenant"
         hint="Off means absent: nobody here sees or calls it."
         value={shown.enabled === undefined ? "default" : shown.enabled ? "on" : "off"}
-        onChange={(next) => write.mutate({ enabled: next === "default" ? undefined : next === "on", asks })}
+        onChange={(next) => choose({ ...shown, enabled: next === "default" ? undefined : next === "on" })}
         options={[
           { value: "default", title: "As it comes" },
           { value: "on", title: "On" },
@@ -80,22 +93,29 @@ function Choices({ tool }: { tool: RegistryTool }) {
         label="Always ask a person"
         hint="Every call waits, whatever policy says. It can only be made stricter here."
         checked={shown.asks}
-        onChange={(next) => write.mutate({ enabled, asks: next })}
+        onChange={(next) => choose({ ...shown, asks: next })}
       />
       <Facts
         facts={[
           ["Now", enablementWords[tool.enablement] ?? tool.enablement],
           ["Category", humanWord(tool.category)],
-          ["Origin", tool.origin === "system" ? "Comes with the server, off until switched on" : "Added here, on until switched off"],
+          ["As it comes", tool.origin === "system" ? "Off until someone switches it on" : "On until someone switches it off"],
         ]}
       />
-      {tool.enabled ? (
-        <Button asChild>
-          <Link to="/tools/$id" params={{ id: tool.id }}>
-            Open the tool
+      <div className="flex flex-wrap gap-2">
+        {tool.enabled ? (
+          <Button asChild>
+            <Link to="/tools/$id" params={{ id: tool.id }}>
+              Open the tool
+            </Link>
+          </Button>
+        ) : null}
+        <Button asChild look="danger">
+          <Link to="/kills" search={{ add: true, kind: "tool", target: tool.id }}>
+            Stop it now…
           </Link>
         </Button>
-      ) : null}
+      </div>
     </>
   );
 }

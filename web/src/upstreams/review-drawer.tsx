@@ -20,6 +20,11 @@ import { DiffText, ToolStateBadge } from "./words";
 /** One tool of a server: what it says, what strikes in it, what changed, and the decision. */
 export function ReviewDrawer({ id, onClose }: { id: string; onClose: () => void }) {
   const tool = useQuery(upstreamToolQuery(id));
+  const digest = tool.data?.digest;
+  // What was there when the drawer was opened. It may change under the reader's eyes, and they have to know.
+  const [opened, setOpened] = useState<string | null>(null);
+  if (opened === null && digest && !tool.isFetching) setOpened(digest);
+  const moved = opened !== null && digest != null && digest !== opened;
   return (
     <Drawer
       open
@@ -37,6 +42,11 @@ export function ReviewDrawer({ id, onClose }: { id: string; onClose: () => void 
         <ErrorState error={tool.error} what="The tool could not be loaded" onRetry={() => void tool.refetch()} />
       ) : (
         <>
+          {moved ? (
+            <p role="alert" className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn-ink">
+              The server changed it while you looked, and nothing was decided. What follows is what it says now: read it again.
+            </p>
+          ) : null}
           <Shown tool={tool.data} />
           {tool.data.digest ? <Decision key={tool.data.digest} tool={tool.data} digest={tool.data.digest} onDone={onClose} /> : null}
         </>

@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 
 import { api, unwrap } from "@/api/client";
 import { Button } from "@/components/ui/button";
+import { ConfirmButton } from "@/components/ui/confirm-button";
 import { Drawer, DrawerSection } from "@/components/ui/drawer";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
@@ -82,7 +83,6 @@ function Facts({ upstream }: { upstream: Upstream }) {
 
 function Actions({ upstream, onGone }: { upstream: Upstream; onGone: () => void }) {
   const client = useQueryClient();
-  const [sure, setSure] = useState(false);
   const path = { params: { path: { name: upstream.name } } };
   const again = () => client.invalidateQueries({ queryKey: ["upstreams"] });
   const look = useMutation({
@@ -101,17 +101,23 @@ function Actions({ upstream, onGone }: { upstream: Upstream; onGone: () => void 
       toast("Removed, with everything that was accepted of it.");
       onGone();
     },
-    onSettled: again,
+    // Everything but the server itself, which is gone.
+    onSettled: () => client.invalidateQueries({ queryKey: ["upstreams"], predicate: (query) => query.queryKey[1] !== "one" }),
   });
   const failed = [look, flip, remove].find((one) => one.isError);
   const busy = look.isPending || flip.isPending || remove.isPending;
   return (
     <>
       {failed ? <ErrorNote error={failed.error} className="w-full" /> : null}
-      <Button look="danger" disabled={busy} onClick={() => (sure ? remove.mutate() : setSure(true))} onBlur={() => setSure(false)}>
-        {sure ? "Yes, remove it and its tools" : "Remove…"}
-      </Button>
+      <ConfirmButton title="Remove…" sure="Yes, remove it and its tools" disabled={busy} onSure={() => remove.mutate()} />
       <div className="flex flex-wrap gap-2">
+        {upstream.auth !== "none" ? (
+          <Button asChild look="quiet">
+            <Link to="/connections" search={{ add: true, service: `mcp:${upstream.name}` }}>
+              Connect it
+            </Link>
+          </Button>
+        ) : null}
         <Button asChild look="quiet">
           <Link to="/upstreams" search={{ tab: "review" }}>
             Review its tools

@@ -4,6 +4,7 @@ import { ClipboardCheck, Plug, Plus, Wrench } from "lucide-react";
 
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
+import { nameColumn, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
 import { LoadingRows } from "@/components/ui/skeleton";
 import { EffectBadge, EgressBadge } from "@/components/ui/state-badges";
@@ -24,6 +25,7 @@ const nameLook = "break-all font-mono text-xs text-ink outline-offset-[-2px] aft
 const serverColumns: Column<Upstream>[] = [
   {
     key: "name",
+    className: nameColumn,
     title: "Server",
     sort: (server) => server.name,
     cell: (server) => (
@@ -38,6 +40,7 @@ const serverColumns: Column<Upstream>[] = [
   { key: "state", title: "Here", cell: (server) => <HealthBadge upstream={server} /> },
   {
     key: "reached",
+    className: wideOnly,
     title: "Reached by",
     cell: (server) => <code className="line-clamp-1 max-w-[42ch] break-all font-mono text-xs">{reachedBy(server)}</code>,
   },
@@ -54,6 +57,7 @@ const serverColumns: Column<Upstream>[] = [
 const toolColumns: Column<UpstreamTool>[] = [
   {
     key: "id",
+    className: nameColumn,
     title: "Tool",
     cell: (tool) => (
       <Link from="/upstreams" to="." search={(before) => ({ ...before, tool: tool.id })} className={nameLook}>
@@ -64,6 +68,7 @@ const toolColumns: Column<UpstreamTool>[] = [
   { key: "state", title: "State", cell: (tool) => <ToolStateBadge state={tool.state} /> },
   {
     key: "decision",
+    className: wideOnly,
     title: "Decided",
     cell: (tool) =>
       tool.decision ? (

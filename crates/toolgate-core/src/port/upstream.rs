@@ -71,6 +71,10 @@ pub trait Upstreams: Send + Sync {
     /// Ends what is open to a server: it was changed, switched off or removed.
     async fn forget(&self, tenant: &TenantId, name: &Slug);
 
+    /// Lets go of the connection that is used with an account that changed: the shared one, or this person's. Calls under
+    /// way end as they would have.
+    async fn renew(&self, tenant: &TenantId, name: &Slug, person: Option<&crate::id::PrincipalId>);
+
     /// What strikes a careful reader in an offer: hidden characters, instructions to a model, and the like.
     fn warnings(&self, offer: &Offer) -> Vec<String>;
 

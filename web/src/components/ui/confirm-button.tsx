@@ -2,7 +2,7 @@ import { useState } from "react";
 
 import { Button } from "./button";
 
-/** What can't be undone: the first press says what would happen, the second does it. */
+/** What can't be undone: the first press asks, and says what would happen; the second does it. */
 export function ConfirmButton({ title, sure, disabled, onSure, size }: {
   /** `Remove…` */
   title: string;
@@ -21,20 +21,22 @@ export function ConfirmButton({ title, sure, disabled, onSure, size }: {
     );
   }
   return (
-    <span className="flex flex-wrap gap-2">
+    <span className="inline-flex flex-wrap gap-2">
       <Button
         look="danger"
         size={size}
         disabled={disabled}
-        autoFocus
-        onClick={() => {
+        onClick={(event) => {
+          // The second press of a double click was meant for the first button.
+          if (event.detail > 1) return;
           setAsked(false);
           onSure();
         }}
       >
         {sure}
       </Button>
-      <Button look="quiet" size={size} onClick={() => setAsked(false)}>
+      {/* Focus is here, so that a key held down decides nothing. */}
+      <Button look="quiet" size={size} autoFocus onClick={() => setAsked(false)}>
         Keep
       </Button>
     </span>

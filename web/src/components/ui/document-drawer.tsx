@@ -77,7 +77,8 @@ export function DocumentDrawer({ title, description, badges, seen, ready, save, 
     toast(text);
     onClose();
   };
-  const settled = () => client.invalidateQueries({ queryKey });
+  // The lists: this one document is held as it was, and may be gone by now.
+  const settled = () => client.invalidateQueries({ queryKey, predicate: (query) => query.queryKey[1] !== "one" });
   const saving = useMutation({ mutationFn: save, onSuccess: () => done(saved), onSettled: settled });
   const removing = useMutation({ mutationFn: remove ?? (async () => undefined), onSuccess: () => done(words.done), onSettled: settled });
   const busy = saving.isPending || removing.isPending;

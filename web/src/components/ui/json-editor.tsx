@@ -60,7 +60,7 @@ export function JsonEditor({ value, onChange, label, readOnly }: {
           colours,
           EditorState.readOnly.of(Boolean(readOnly)),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": label }),
+          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) latest.current(update.state.doc.toString());
           }),

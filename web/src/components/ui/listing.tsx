@@ -12,6 +12,7 @@ export const rowNameLook = "break-all text-left font-mono text-xs text-ink outli
 
 /** The column that names a row keeps its room on a phone, and what matters less leaves it. */
 export const nameColumn = "min-w-44";
+export const personColumn = "min-w-32";
 export const wideOnly = "max-sm:hidden";
 
 type List = Pick<
