@@ -19,6 +19,18 @@ const KIND: DocumentKind = DocumentKind::Upstream;
 const MOST: usize = 200;
 const MAX_ARGS: usize = 64;
 const MAX_TEXT: usize = 4_096;
+/// Headers that carry who we are, or how we speak.
+const OURS: [&str; 9] = [
+    "accept",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "cookie",
+    "host",
+    "transfer-encoding",
+    "user-agent",
+];
 
 /// A server as it stands: what was written, how it does here, and how many of its tools stand where.
 #[derive(Debug, Clone)]
@@ -100,6 +112,10 @@ impl App {
         }
         self.permitted(actor, &upstream)?;
         let upstream = checked(name, upstream)?;
+        if before.is_some() && !known {
+            // What was accepted was accepted there; it waits again before anything is called here.
+            self.hold_tools(actor, name).await?;
+        }
         self.put_stored(actor, KIND, name.as_str(), &upstream, expect).await?;
         self.forget_upstream(&actor.tenant, name).await;
         self.read_upstream(actor, name).await
@@ -216,6 +232,12 @@ fn checked(name: &Slug, upstream: Upstream) -> Result<Upstream, AppError> {
                     ));
                 }
                 // An empty one says that the program takes it from a connection.
+                if steers(key) {
+                    return Err(AppError::invalid(format!(
+                        "`{key}` would change which program runs, or how"
+                    ))
+                    .with_hint("name the program and its arguments instead"));
+                }
                 if !value.is_empty() {
                     no_secret(key)?;
                 }
@@ -230,6 +252,11 @@ fn checked(name: &Slug, upstream: Upstream) -> Result<Upstream, AppError> {
                     || !plain(value)
                 {
                     return Err(AppError::invalid("`headers` holds a name or value that can't be a header"));
+                }
+                if OURS.iter().any(|ours| key.eq_ignore_ascii_case(ours))
+                    || key.to_ascii_lowercase().starts_with("mcp-")
+                {
+                    return Err(AppError::invalid(format!("the header `{key}` is the gate's own to send")));
                 }
                 no_secret(key)?;
             }
@@ -258,6 +285,10 @@ fn check_address(url: &str) -> Result<(), AppError> {
     if authority.is_empty() {
         return Err(bad("names no host"));
     }
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    for name in query.split('&').filter_map(|pair| pair.split('=').next()).filter(|name| !name.is_empty()) {
+        no_secret(name)?;
+    }
     if authority.contains('@') {
         return Err(bad("may not hold a name or password"));
     }
@@ -266,6 +297,42 @@ fn check_address(url: &str) -> Result<(), AppError> {
 
 fn is_argument(text: &str) -> bool {
     text.len() <= MAX_TEXT && !text.contains('\0')
+}
+
+/// Variables by which a program is led to run something else: what may be started is decided by its name.
+fn steers(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let starts = [
+        "LD_",
+        "DYLD_",
+        "GIT_",
+        "PERL5",
+        "BASH_",
+        "NPM_CONFIG_",
+        "PYTHON",
+        "RUBY",
+        "NODE_",
+        "JAVA_",
+        "JDK_",
+        "_JAVA",
+    ];
+    let whole = [
+        "PATH",
+        "HOME",
+        "ENV",
+        "SHELL",
+        "IFS",
+        "PS4",
+        "PROMPT_COMMAND",
+        "CLASSPATH",
+        "EDITOR",
+        "PAGER",
+        "TMPDIR",
+    ];
+    let ends = ["_OPTIONS", "_OPTS", "_PRELOAD"];
+    starts.iter().any(|start| name.starts_with(start))
+        || whole.contains(&name.as_str())
+        || ends.iter().any(|end| name.ends_with(end))
 }
 
 fn is_variable(name: &str) -> bool {
@@ -308,8 +375,15 @@ mod tests {
     #[test]
     fn addresses_are_of_the_web_and_hold_no_password() {
         assert!(ok("a", http("https://mcp.example.com/mcp")));
-        for bad in ["", "file:///etc/passwd", "https://", "https://ada:x@host/", "ftp://host", "https://a b/"]
-        {
+        for bad in [
+            "",
+            "file:///etc/passwd",
+            "https://",
+            "https://ada:x@host/",
+            "ftp://host",
+            "https://a b/",
+            "https://h/?api_key=x",
+        ] {
             assert!(!ok("a", http(bad)), "{bad}");
         }
     }
@@ -332,7 +406,17 @@ mod tests {
             ..http("https://h/")
         };
         assert!(ok("a", with("LOG_LEVEL")));
-        for bad in ["API_KEY", "NOTION_TOKEN", "PASSWORD", "A=B", ""] {
+        for bad in [
+            "API_KEY",
+            "NOTION_TOKEN",
+            "PASSWORD",
+            "A=B",
+            "",
+            "PATH",
+            "LD_PRELOAD",
+            "NODE_OPTIONS",
+            "PYTHONPATH",
+        ] {
             assert!(!ok("a", with(bad)), "{bad}");
         }
     }

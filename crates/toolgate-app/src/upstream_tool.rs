@@ -147,6 +147,23 @@ impl App {
         self.stored_one(actor, KIND, tool.id.as_str()).await
     }
 
+    /// Holds what was accepted of a server until someone looks again.
+    pub(crate) async fn hold_tools(&self, actor: &Actor, name: &Slug) -> Result<(), AppError> {
+        let mut writes = Vec::new();
+        for found in self.tools_of_upstream(actor, name).await? {
+            let mut tool = found.body;
+            if let Some(accepted) = &mut tool.accepted {
+                accepted.decision.digest = String::new();
+                writes.push(put(&tool, Expect::Revision(found.revision))?);
+            }
+        }
+        if writes.is_empty() {
+            return Ok(());
+        }
+        let summary = json!({ "action": "upstream_tool.held", "upstream": name, "tools": writes.len() });
+        self.change(actor, summary, writes).await
+    }
+
     /// Asks a server for its tools and keeps what it offers. Nothing is switched on by this; what reads otherwise than
     /// what was accepted is held from now on.
     ///

@@ -176,15 +176,16 @@ pub enum Place {
 }
 
 impl Place {
-    /// The text a connection remembers: an address's scheme, host and port, or the program. The path is left out: who
-    /// serves one path of a host serves them all.
+    /// The text a connection remembers: an address without its query, or the program. The path counts: some hosts serve a
+    /// stranger under each.
     #[must_use]
     pub fn bound(&self) -> String {
         match self {
             Self::Url(url) => {
                 let end = url.find("://").map_or(0, |at| at + 3);
                 let host = url[end..].find(['/', '?', '#']).map_or(url.len(), |at| end + at);
-                url[..host].to_ascii_lowercase()
+                let path = url[host..].split(['?', '#']).next().unwrap_or_default();
+                format!("{}{}", url[..host].to_ascii_lowercase(), path.trim_end_matches('/'))
             }
             Self::Program(program) => format!("program:{program}"),
         }
@@ -238,11 +239,11 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_its_origin() {
+    fn a_place_is_an_address_without_its_query() {
         let check = |url: &str, expected: &str| assert_eq!(Place::Url(url.to_owned()).bound(), expected);
-        check("https://mcp.example/a/b?c", "https://mcp.example");
-        check("https://MCP.example:8443", "https://mcp.example:8443");
-        check("https://mcp.example?x=/y", "https://mcp.example");
+        check("https://MCP.example/a/B?c#d", "https://mcp.example/a/B");
+        check("https://mcp.example/", "https://mcp.example");
+        check("http://10.0.0.1:8080", "http://10.0.0.1:8080");
         assert_eq!(Place::Program("/bin/x".to_owned()).bound(), "program:/bin/x");
     }
 }

@@ -270,7 +270,7 @@ impl McpGate {
 }
 
 fn approval_link(x: &Exchange<'_>, call: InvocationId) -> String {
-    format!("{}/approvals/{call}", x.base)
+    format!("{}/approvals?id={call}", x.base)
 }
 
 /// A result that says that the outcome is still to come.

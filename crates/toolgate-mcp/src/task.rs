@@ -207,7 +207,7 @@ fn key(name: &str, invocation: &Invocation) -> String {
 fn said_of(x: &Exchange<'_>, invocation: &Invocation) -> Option<String> {
     match invocation.status {
         Status::Pending if invocation.approval == Approval::Pending => {
-            Some(format!("waits until a person decides: {}/approvals/{}", x.base, invocation.id()))
+            Some(format!("waits until a person decides: {}/approvals?id={}", x.base, invocation.id()))
         }
         Status::Waiting => Some("waits for its result".to_owned()),
         _ => None,

@@ -166,6 +166,15 @@ impl AcceptArgs {
         }
         for id in ids {
             let found: UpstreamToolView = read(&gate, &id).await?.read()?;
+            let hints = found.offer.as_ref().map(|offer| &offer["annotations"]);
+            let writes =
+                hints.is_some_and(|hints| hints["readOnlyHint"] == false || hints["destructiveHint"] == true);
+            if self.all_of.is_some() && self.effect == "read" && writes {
+                global.talk(format_args!(
+                    "`{id}` is left out: its own server says that it writes; accept it by its id"
+                ));
+                continue;
+            }
             if self.confirm.asks() {
                 global.talk(told(&found));
             }

@@ -155,8 +155,10 @@ async fn what_nobody_uses_is_closed_and_opened_again() {
 
 #[tokio::test]
 async fn many_at_once_share_one_process() {
+    // Another who looked says what is offered: here nothing is open yet.
+    let offered = Plane::new(hostile(&[])).await.list().await.unwrap().tools;
     let plane = Plane::new(hostile(&[])).await;
-    plane.take_unseen("act", Effect::Read);
+    plane.take(&offered, Effect::Read, 30_000);
     let calls = (0..20).map(|_| plane.value("act", json!({ "do": "pid" })));
     let mut pids: Vec<String> = futures::future::join_all(calls).await.iter().map(Value::to_string).collect();
     pids.dedup();

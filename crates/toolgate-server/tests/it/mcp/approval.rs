@@ -123,7 +123,7 @@ async fn nobody_else_is_asked_and_nobody_without_a_form() {
         assert_eq!((&result["isError"], &pending["status"]), (&json!(true), &json!("pending")));
         let link = pending["link"].as_str().unwrap().to_owned();
         let call = pending["call_id"].as_str().unwrap();
-        assert_eq!(link, format!("{}/approvals/{call}", gate.url));
+        assert_eq!(link, format!("{}/approvals?id={call}", gate.url));
         assert!(result["content"][0]["text"].as_str().unwrap().contains(&link));
         link
     };
@@ -140,7 +140,7 @@ async fn nobody_else_is_asked_and_nobody_without_a_form() {
     let answer = url.call("fixture__transfer", transfer()).await;
     let asked = &answer.result()["inputRequests"]["decision"]["params"];
     assert_eq!(asked["mode"], "url");
-    assert!(asked["url"].as_str().unwrap().starts_with(&format!("{}/approvals/", gate.url)));
+    assert!(asked["url"].as_str().unwrap().starts_with(&format!("{}/approvals?id=", gate.url)));
     assert!(gate.receiver.counts().is_empty());
 }
 
@@ -224,4 +224,16 @@ async fn whoever_closes_the_form_has_decided_nothing() {
     let told = messages.next().await.unwrap();
     assert_eq!(told["result"]["_meta"]["toolgate/pending"]["status"], "pending", "{told}");
     assert!(transfers(&gate).await.iter().all(|call| call["status"] == "pending"));
+}
+
+#[tokio::test]
+async fn nobody_decides_on_what_a_form_can_not_show_whole() {
+    let gate = TestGate::start().await;
+    let ada = person(&gate).await;
+    let client = Modern::new(&gate, &ada).can(form());
+    let long = json!({ "amount": 70, "to": "x".repeat(5_000) });
+    let answer = client.call("fixture__transfer", long).await;
+    assert_ne!(answer.result()["resultType"], "input_required", "{}", answer.last());
+    let pending = &answer.result()["_meta"]["toolgate/pending"];
+    assert!(pending["link"].as_str().unwrap().contains("/approvals?id=inv_"), "{}", answer.last());
 }
