@@ -1,6 +1,6 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 import type { Gate } from "./gate";
 
@@ -17,6 +17,10 @@ export class Scripted {
 
   offers(tools: unknown[]): void {
     writeFileSync(this.file, JSON.stringify(tools));
+  }
+
+  end(): void {
+    rmSync(dirname(this.file), { recursive: true, force: true });
   }
 
   /** Writes it down at the gate, and has the gate look at its tools. */

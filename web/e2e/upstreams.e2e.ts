@@ -26,6 +26,7 @@ afterEach(() => {
 afterAll(async () => {
   await browser?.close();
   await gate?.stop();
+  scripted.end();
 });
 
 const drawer = () => page.getByRole("dialog");

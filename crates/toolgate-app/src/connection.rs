@@ -10,7 +10,7 @@ use toolgate_core::document::Area;
 use toolgate_core::id::{ConnectionId, PrincipalId};
 use toolgate_core::port::broker::Broker;
 use toolgate_core::port::connection::Opened;
-use toolgate_core::upstream::{Transport, Upstream, UpstreamAuth};
+use toolgate_core::upstream::{Transport, Upstream};
 use toolgate_core::{Actor, CallError, ErrorCode};
 
 use crate::services::{place_of, upstream_of};
@@ -84,7 +84,6 @@ impl App {
         let owner = self.owner(actor, shared)?;
         let upstream = self.service(actor, service).await?;
         self.check_kind(actor, &kind, &upstream)?;
-        fits(&owner, &upstream)?;
         check_secret(&kind, secret.reveal())?;
         let now = self.now();
         let connection = Connection {
@@ -221,21 +220,6 @@ impl App {
             AppError::Call(CallError::new(ErrorCode::Unavailable, "this gate keeps no connections"))
         })
     }
-}
-
-/// An account that a server would never be shown is not taken in.
-pub(crate) fn fits(owner: &Owner, upstream: &Upstream) -> Result<(), AppError> {
-    let (fits, takes) = match (&upstream.auth, owner) {
-        (UpstreamAuth::None, _) => (false, "no account at all"),
-        (UpstreamAuth::Shared, owner) => (*owner == Owner::Shared, "one account that all share"),
-        (UpstreamAuth::PerUser, owner) => (*owner != Owner::Shared, "each person's own account"),
-    };
-    if fits {
-        return Ok(());
-    }
-    Err(AppError::invalid(format!("this service is used with {takes}")).with_hint(
-        "whoever manages upstreams says whose account a server uses: `toolgate upstream add --auth`",
-    ))
 }
 
 /// The person whose connections a caller uses.

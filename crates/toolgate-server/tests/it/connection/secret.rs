@@ -163,7 +163,7 @@ async fn a_moved_service_has_to_be_connected_again() {
     let owner = Owner::Person("user:bob".parse().unwrap());
     let (kept, _) =
         store.connection(&"default".parse().unwrap(), "mcp:server", &owner).await.unwrap().unwrap();
-    assert_eq!(kept.place, format!("http://{}", server.host()));
+    assert_eq!(kept.place, format!("http://{}/mcp", server.host()));
     assert_eq!(list(&mut bob).await[0]["place"], json!(kept.place));
 }
 

@@ -19,7 +19,7 @@ async fn a_call_that_waits_is_a_task_of_its_owner() {
     let id = task["taskId"].as_str().unwrap();
     let got = client.send("tasks/get", json!({ "taskId": id })).await;
     assert_eq!(got.result()["status"], "working");
-    assert!(got.result()["statusMessage"].as_str().unwrap().contains("/approvals/inv_"));
+    assert!(got.result()["statusMessage"].as_str().unwrap().contains("/approvals?id=inv_"));
     for (key, what) in [(OTHER_USER, "another"), (ADMIN, "the administrator, who may see the call")] {
         let other = Modern::new(&gate, key).can(tasks());
         for method in ["tasks/get", "tasks/cancel"] {
