@@ -224,7 +224,7 @@ fn check_confirmation(client: Client) {
     let report = client.walk(&plan);
     assert_eq!(report["asked"], json!([]));
     let told = report["results"][0]["content"][0]["text"].as_str().unwrap();
-    assert!(told.contains("/approvals/"), "{report}");
+    assert!(told.contains("/approvals?id="), "{report}");
     assert!(!receiver.counts().contains_key("refused"));
 }
 
