@@ -344,8 +344,7 @@ fn is_variable(name: &str) -> bool {
 /// Documents are shown to all who manage them and kept in every version: no place for a secret.
 fn no_secret(name: &str) -> Result<(), AppError> {
     let ends = |end: &&str| name.to_ascii_uppercase().ends_with(end);
-    let secret =
-        ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "_KEY", "-KEY", "APIKEY"].iter().any(|end| ends(&end));
+    let secret = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "_KEY", "-KEY", "APIKEY"].iter().any(ends);
     if !secret && toolgate_schema::forbidden_name(name).is_none() {
         return Ok(());
     }
