@@ -86,7 +86,7 @@ pub(crate) enum UpstreamCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Its name; it stands in the ids of its tools, as in mcp__<name>__<tool>.
+    /// Its name; it stands in the ids of its tools, as in mcp__NAME__TOOL.
     name: Slug,
     /// Where a streamable HTTP server is.
     #[arg(long, value_name = "URL", conflicts_with = "command", required_unless_present = "command")]
