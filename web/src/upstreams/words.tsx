@@ -44,7 +44,6 @@ export function DiffText({ text, label }: { text: string; label: string }) {
     >
       {text.split("\n").map((line, number) => (
         <div
-          // biome-ignore lint: lines have no other name
           key={number}
           className={
             line.startsWith("+") && !line.startsWith("+++")
