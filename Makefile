@@ -62,11 +62,14 @@ docs: ## Bring generated files up to date: OpenAPI, wire snapshots, the web UI's
 	@scripts/build-web required
 	cd web && npm run --silent api
 
-bench: ## Measure: ratios in one run, on SQLite and, where it is installed, Postgres
+bench: ## Measure: ratios in one run, on SQLite and, where it is installed, Postgres; then the pages, in a browser
 	@scripts/need-rust
 	@scripts/need-postgres
-	cargo build --locked --release --bin toolgate --bin toolgate-bench
+	@scripts/need-chromium
+	@scripts/build-web required
+	REQUIRE_UI=1 cargo build --locked --release --bin toolgate --bin toolgate-bench
 	"$${CARGO_TARGET_DIR:-target}/release/toolgate-bench" "$${CARGO_TARGET_DIR:-target}/release/toolgate"
+	TOOLGATE="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release/toolgate" npm --prefix web run --silent bench
 
 dist: ## Build the binary to ship: target/dist/toolgate
 	@scripts/need-rust

@@ -39,12 +39,12 @@ export default defineConfig({
   build: {
     // Data URLs would need a wider Content-Security-Policy.
     assetsInlineLimit: 0,
-    rolldownOptions: { input: { main: page("./index.html"), embed: page("./src/embed/main.ts") } },
+    rolldownOptions: { input: { main: page("./index.html"), embed: page("./src/embed/main.ts"), "shared-run": page("./src/share/main.tsx") } },
   },
   server: {
     // What the single-page app does not draw itself comes from the gate.
     proxy: Object.fromEntries(
-      ["/api", "/auth", "/sign-in", "/sign-out", "/set-up", "/invite", "/embed", "/oauth"].map((path) => [path, { target: gate, changeOrigin: false }]),
+      ["/api", "/auth", "/sign-in", "/sign-out", "/set-up", "/invite", "/embed", "/share", "/oauth"].map((path) => [path, { target: gate, changeOrigin: false }]),
     ),
   },
   test: {

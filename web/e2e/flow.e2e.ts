@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
-import { launch, open, setUp, signIn, violations, type Watched } from "./browser";
+import { launch, open, setUp, signIn, tabTo, violations, type Watched } from "./browser";
 import { Gate, LOGIN } from "./gate";
 
 let gate: Gate;
@@ -77,9 +77,9 @@ describe("running a tool", () => {
     await page.getByRole("option", { name: /ROI calculator/ }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByLabel("Initial cost").waitFor();
-    await page.getByLabel("Initial cost").focus();
+    await tabTo(page, page.getByLabel("Initial cost"));
     await page.keyboard.type("100000");
-    await page.getByRole("button", { name: "Add year" }).focus();
+    await tabTo(page, page.getByRole("button", { name: "Add year" }));
     await page.keyboard.press("Enter");
     await page.keyboard.type("60000");
     await page.keyboard.press("Control+Enter");

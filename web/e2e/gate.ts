@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,18 @@ export const PASSWORD = "correct horse battery";
 
 const binary = process.env.TOOLGATE ?? join(import.meta.dirname, "../../target/debug/toolgate");
 
+/** Which store the gates of this run keep their data in; the project in `vitest.config.ts` says it. */
+export const STORE = process.env.E2E_STORE === "postgres" ? "postgres" : "sqlite";
+
+/** An empty database on the server that `with-postgres` started, which takes it away again when it ends. */
+function database(): string {
+  const server = new URL(process.env.TOOLGATE_TEST_POSTGRES!);
+  const name = `toolgate_e2e_${randomUUID().replaceAll("-", "")}`;
+  execFileSync("psql", ["--quiet", "--dbname", server.href, "--command", `CREATE DATABASE ${name} TEMPLATE template0`]);
+  server.pathname = name;
+  return server.href;
+}
+
 /** The real binary on a port of its own, with data of its own. */
 export class Gate {
   private constructor(
@@ -19,9 +32,16 @@ export class Gate {
     readonly setUpLink: string,
   ) {}
 
-  static async start(...more: string[]): Promise<Gate> {
+  /** With the fixture tools. */
+  static start(...more: string[]): Promise<Gate> {
+    return Gate.bare("--fixture-tools", ...more);
+  }
+
+  /** With the tools it is shipped with, and no others. */
+  static async bare(...more: string[]): Promise<Gate> {
     const folder = mkdtempSync(join(tmpdir(), "toolgate-e2e-"));
-    const args = ["serve", "--fixture-tools", "--listen", "127.0.0.1:0", "--data", join(folder, "data"), ...more];
+    const args = ["serve", "--listen", "127.0.0.1:0", "--data", join(folder, "data"), ...more];
+    if (STORE === "postgres") args.push("--database-url", database());
     const child = spawn(binary, args, { env: { ...process.env, TOOLGATE_ADMIN_KEY: ADMIN_KEY }, stdio: ["ignore", "ignore", "pipe"] });
     let log = "";
     const link = await new Promise<[string, string]>((resolve, reject) => {

@@ -1,15 +1,9 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { launch, NARROW, open, setUp, theme, violations, type Watched, WIDE } from "./browser";
+import { launch, looksRight, open, setUp, violations, type Watched, WIDTHS } from "./browser";
 import { Gate } from "./gate";
 import { govern, offer, Scripted } from "./governed";
-
-// Where to keep pictures for people to look at; none are kept unless asked for.
-const shots = process.env.SHOTS;
 
 const text = (words: string) => (page: Page) => page.getByText(words).first().waitFor();
 const table = (name: string) => (page: Page) => page.getByRole("region", { name, exact: true }).waitFor();
@@ -93,33 +87,13 @@ afterAll(async () => {
   scripted?.end();
 });
 
-async function right(page: Page, wrong: string[], name: string, width: string): Promise<void> {
-  for (const which of ["light", "dark"] as const) {
-    await theme(page, which);
-    if (shots) {
-      mkdirSync(shots, { recursive: true });
-      await page.screenshot({ path: join(shots, `${name.replaceAll(/[^a-z]+/g, "-")}-${width}-${which}.png`) });
-    }
-    expect(await violations(page), `${name}, ${which}`).toEqual([]);
-  }
-  const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  expect(sideways, "the page scrolls sideways").toBeLessThanOrEqual(0);
-  // What is not there answers 404, and browsers say so by themselves.
-  expect(wrong.splice(0).filter((line) => !/status of 404/.test(line))).toEqual([]);
-}
-
-const widths = [
-  ["wide", WIDE],
-  ["narrow", NARROW],
-] as const;
-
-describe.each(widths)("before anything was written, %s", (width, viewport) => {
+describe.each(WIDTHS)("before anything was written, %s", (width, viewport) => {
   test.each(bare)("%s", async (name, path, ready) => {
-    const { page, wrong } = watched;
+    const { page } = watched;
     await page.setViewportSize(viewport);
     await page.goto(gate.url + path);
     await ready(page);
-    await right(page, wrong, name, width);
+    await looksRight(watched, name, width);
   });
 });
 
@@ -134,13 +108,13 @@ describe("with something of everything", () => {
     await scripted.add(gate, "notes");
   });
 
-  describe.each(widths)("%s", (width, viewport) => {
+  describe.each(WIDTHS)("%s", (width, viewport) => {
     test.each(filled)("%s", async (name, path, ready) => {
-      const { page, wrong } = watched;
+      const { page } = watched;
       await page.setViewportSize(viewport);
       await page.goto(gate.url + path);
       await ready(page);
-      await right(page, wrong, name, width);
+      await looksRight(watched, name, width);
     });
   });
 

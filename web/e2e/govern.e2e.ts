@@ -134,7 +134,7 @@ describe("documents", () => {
     await go("/principals?kind=agent&add=true");
     await drawer().getByLabel("Name", { exact: true }).fill("helper");
     await drawer().getByRole("button", { name: "Save" }).click();
-    await drawer().getByText("agent:helper").waitFor();
+    await page.waitForURL((url) => url.searchParams.get("id") === "agent:helper");
 
     await go("/toolsets?add=true");
     await drawer().getByLabel("Name", { exact: true }).fill("sums");

@@ -1,15 +1,9 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { launch, NARROW, open, setUp, signIn, sticksOut, theme, violations, type Watched, WIDE } from "./browser";
+import { launch, looksRight, open, picture, setUp, signIn, violations, type Watched, WIDTHS } from "./browser";
 import { Gate } from "./gate";
 import { looks } from "./pages";
-
-// Where to keep pictures for people to look at; none are kept unless asked for.
-const shots = process.env.SHOTS;
 
 let gate: Gate;
 let browser: Browser;
@@ -31,28 +25,14 @@ afterAll(async () => {
   await gate?.stop();
 });
 
-describe.each([
-  ["wide", WIDE],
-  ["narrow", NARROW],
-])("%s", (width, viewport) => {
+describe.each(WIDTHS)("%s", (width, viewport) => {
   test.each(looks)("$name is right in light and dark", async ({ name, path, ready }) => {
-    const { page, wrong } = watched;
+    const { page } = watched;
     await page.setViewportSize(viewport);
     await page.goto(gate.url + path.replace("{call}", ids.call).replace("{pending}", ids.pending));
     await ready(page);
     await page.waitForLoadState("load");
-    for (const which of ["light", "dark"] as const) {
-      await theme(page, which);
-      if (shots) {
-        mkdirSync(shots, { recursive: true });
-        await page.screenshot({ path: join(shots, `${name.replaceAll(/[^a-z]+/g, "-")}-${width}-${which}.png`) });
-      }
-      expect(await violations(page), `${name}, ${which}`).toEqual([]);
-    }
-    expect(await sticksOut(page)).toEqual([]);
-    // What is not there answers 404, and browsers say so by themselves.
-    const expected = /status of (404|403)/;
-    expect(wrong.splice(0).filter((line) => !expected.test(line))).toEqual([]);
+    await looksRight(watched, name, width);
   });
 });
 
@@ -60,10 +40,10 @@ test("signing in looks right too", async () => {
   const { page, context, wrong } = await open(browser);
   for (const scheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: scheme });
-    for (const viewport of [WIDE, NARROW]) {
+    for (const [width, viewport] of WIDTHS) {
       await page.setViewportSize(viewport);
       await page.goto(`${gate.url}/sign-in`);
-      if (shots) await page.screenshot({ path: join(shots, `sign-in-${viewport.width}-${scheme}.png`) });
+      await picture(page, "sign-in", width, scheme);
       expect(await violations(page)).toEqual([]);
     }
   }

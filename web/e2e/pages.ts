@@ -22,5 +22,8 @@ export const looks: Look[] = [
   { name: "approvals", path: "/approvals?tab=group", ready: (page) => page.getByRole("link", { name: "Always ask" }).waitFor() },
   { name: "approval drawer", path: "/approvals?id={pending}", ready: (page) => page.getByRole("button", { name: "Approve and run" }).waitFor() },
   { name: "standing grants, none", path: "/grants", ready: (page) => page.getByText("There are no standing grants").waitFor() },
+  { name: "organisations, one", path: "/organisations", ready: (page) => page.getByText("You are here").waitFor() },
+  { name: "tenant links, none", path: "/tenant-links", ready: (page) => page.getByText("Nobody is linked").waitFor() },
+  { name: "tenants, one", path: "/tenants", ready: (page) => page.getByRole("region", { name: "Tenants" }).waitFor() },
   { name: "nowhere", path: "/nowhere", ready: (page) => page.getByText("There is nothing here").waitFor() },
 ];

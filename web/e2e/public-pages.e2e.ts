@@ -1,15 +1,12 @@
 import { createServer, type Server } from "node:http";
-import { mkdirSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { launch, NARROW, open, setUp, signIn, violations, type Watched, WIDE } from "./browser";
+import { launch, open, picture, setUp, signIn, violations, type Watched, WIDTHS } from "./browser";
 import { Gate, PASSWORD } from "./gate";
 
-const shots = process.env.SHOTS;
 /** A verifier and its challenge (RFC 7636, appendix B). */
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
@@ -39,14 +36,11 @@ afterAll(async () => {
 
 /** Looks at what the page shows now, in light and dark, wide and narrow. */
 async function looksRight(name: string): Promise<void> {
-  for (const [width, viewport] of [["narrow", NARROW], ["wide", WIDE]] as const) {
+  for (const [width, viewport] of WIDTHS) {
     await page.setViewportSize(viewport);
     for (const scheme of ["dark", "light"] as const) {
       await page.emulateMedia({ colorScheme: scheme });
-      if (shots) {
-        mkdirSync(shots, { recursive: true });
-        await page.screenshot({ path: join(shots, `public-${name}-${width}-${scheme}.png`) });
-      }
+      await picture(page, "public", name, width, scheme);
       expect(await violations(page), `${name}, ${width}, ${scheme}`).toEqual([]);
     }
   }

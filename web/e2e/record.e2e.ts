@@ -48,8 +48,43 @@ describe("the record", () => {
     const lines = readFileSync((await download.path())!, "utf8").trim().split("\n").map((line) => JSON.parse(line));
     expect(lines.some((event) => event.type === "admin.changed" && event.data.action === "role.put" && event.data.name === "trace")).toBe(true);
     expect(lines.some((event) => event.type === "tool.completed")).toBe(true);
-    await page.getByLabel("Search the record").fill("no such word anywhere");
+    await page.getByLabel("Who", { exact: true }).fill("service:nobody");
     await page.getByText("No event fits").waitFor();
+    expect(new URL(page.url()).searchParams.get("actor")).toBe("service:nobody");
+    await page.getByRole("button", { name: "Show everything" }).click();
+    await page.getByRole("region", { name: "Events" }).waitFor();
+  });
+
+  test("it is narrowed by tool and run, and an event is found by its address alone", async () => {
+    const { call_id: id } = (await gate.api("POST", "/tools/core__get_current_time/invoke", { input: {} })).body;
+    await go("/audit");
+    await page.getByLabel("Session or run").fill("not an id");
+    expect(await page.getByLabel("Session or run").getAttribute("aria-invalid")).toBe("true");
+    await page.getByLabel("Session or run").fill(id);
+    await page.waitForURL(/about=inv_/);
+    const rows = page.getByRole("region", { name: "Events" }).getByRole("row");
+    await rows.nth(2).waitFor();
+    expect(await rows.count()).toBe(3);
+    await rows.nth(1).getByRole("link").click();
+    await drawer().getByText("Digest", { exact: true }).waitFor();
+    // Opened by itself, where the list does not hold it.
+    const address = new URL(page.url());
+    address.searchParams.delete("about");
+    address.searchParams.set("actor", "service:nobody");
+    await page.goto(address.href);
+    await drawer().getByText("core__get_current_time").first().waitFor();
+  });
+
+  test("it is followed live, without a word twice", async () => {
+    await go("/audit?kind=changes&live=true");
+    await page.getByRole("link", { name: /role\.put trace/ }).first().waitFor();
+    await gate.api("PUT", "/roles/live-one", { description: "seen as it came" });
+    await page.getByRole("link", { name: /role\.put live-one/ }).waitFor();
+    await gate.api("PUT", "/roles/live-two", { description: "seen as it came" });
+    await page.getByRole("link", { name: /role\.put live-two/ }).waitFor();
+    expect(await page.getByRole("link", { name: /role\.put live-one/ }).count()).toBe(1);
+    await page.getByRole("switch", { name: "Live" }).click();
+    expect(new URL(page.url()).searchParams.has("live")).toBe(false);
   });
 
   test("those who audit read the record and nothing else", async () => {

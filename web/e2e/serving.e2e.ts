@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { launch, open, setUp } from "./browser";
+import { launch, open, setUp, violations } from "./browser";
 import { Gate } from "./gate";
 
 let gate: Gate;
@@ -55,7 +55,7 @@ test("the shell is small", async () => {
   expect(size).toBeLessThanOrEqual(150 * 1024);
 });
 
-test("five thousand tools stay smooth: few cards are drawn, and keys are answered at once", async () => {
+test("five thousand tools: few of them are drawn, and all are found", async () => {
   const browser = await launch();
   try {
     const { page, wrong } = await open(browser);
@@ -68,6 +68,24 @@ test("five thousand tools stay smooth: few cards are drawn, and keys are answere
     expect(await page.getByRole("article").count()).toBeLessThan(60);
     await page.getByLabel("Search tools").fill("roi calcualtor");
     await page.getByRole("link", { name: "ROI calculator" }).waitFor();
+
+    await page.goto(`${gate.url}/registry`);
+    const table = page.getByRole("table");
+    await table.getByRole("row").nth(10).waitFor();
+    const rows = Number(await table.getAttribute("aria-rowcount"));
+    expect(rows).toBeGreaterThan(5000);
+    expect(await table.getByRole("row").count()).toBeLessThan(60);
+    await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
+    // The last of them is drawn, and the room above it is what the others take.
+    await table.locator(`[aria-rowindex="${rows}"]`).waitFor();
+    expect(await table.getByRole("row").count()).toBeLessThan(60);
+    expect(await violations(page)).toEqual([]);
+    await page.evaluate(() => window.scrollTo(0, 0));
+    const first = () => table.locator('[aria-rowindex="2"]').getByRole("link").textContent();
+    const before = await first();
+    await table.getByRole("button", { name: "Tool" }).click();
+    await table.getByRole("button", { name: "Tool" }).click();
+    await expect.poll(first).not.toBe(before);
     expect(wrong).toEqual([]);
   } finally {
     await browser.close();

@@ -19,6 +19,7 @@ import { roleRoutes } from "@/roles/routes";
 import { runRoutes } from "@/runs/routes";
 import { BrokenPage, PendingPage } from "@/shell/pending";
 import { rootRoute, shellRoute } from "@/shell/routes";
+import { tenantRoutes } from "@/tenants/routes";
 import { toolRoutes } from "@/tools/routes";
 import { toolsetRoutes } from "@/toolsets/routes";
 import { upstreamRoutes } from "@/upstreams/routes";
@@ -38,6 +39,7 @@ const pages = [
   ...profileRoutes,
   ...principalRoutes,
   ...roleRoutes,
+  ...tenantRoutes,
   ...keyRoutes,
   ...applicationRoutes,
   ...approvalRuleRoutes,

@@ -277,7 +277,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives a waiting call to someone else to decide on. */
+        /** Gives a waiting call to someone else to decide on: a person, or whoever holds a role. Who may decide stays as it is. */
         post: operations["reassign_invocation"];
         delete?: never;
         options?: never;
@@ -441,6 +441,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/invocations/{id}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the links to a call that still work, newest first. */
+        get: operations["list_shares"];
+        put?: never;
+        /**
+         * Makes a link by which anyone may look at a call you may see, without signing in. For people, not for agents or
+         *     services.
+         * @description It shows the tool, how the call stands, who made it, when, its input, its output and its error; nothing around it. It
+         *     ends by itself, when it is revoked, and when you may no longer see the call.
+         */
+        post: operations["share_invocation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shares/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes a link back, at once: one you made, or one to a call of yours. */
+        delete: operations["revoke_share"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/usage": {
         parameters: {
             query?: never;
@@ -540,6 +580,50 @@ export interface paths {
         };
         /** Exports all events as JSON lines, session by session. */
         get: operations["export_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the record, newest first. For those who read the record.
+         * @description One question looks at a bounded number of events, however long the record is: a page may hold fewer than asked for,
+         *     or none, and still name a `next_cursor`.
+         */
+        get: operations["list_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/events/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Streams the record as it grows (server-sent events): from now on, or from what came after `Last-Event-ID` or `after`.
+         *     For those who read the record.
+         * @description Each is an `audit` event, its position is the id. Who reads is asked again every few seconds. When the key or the
+         *     sign-in works no more, or the record may no longer be read, the last event is `end`, without an id, and `reason` in
+         *     its data says which: `unauthenticated` or `forbidden`.
+         */
+        get: operations["follow_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -713,6 +797,74 @@ export interface paths {
         /** Makes a link by which a user chooses a password. It is shown once and works once. */
         post: operations["invite"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists your tenants: the one you are in, and those you are linked with. */
+        get: operations["list_own_tenants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/tenants/switch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Goes on as your user in another of your tenants. Sets a new cookie; the old one works no more. */
+        post: operations["switch_tenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/tenants/add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begins to link you with your user in another tenant: sign in there next, in this browser. */
+        post: operations["add_tenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/tenants/{tenant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes a tenant from your list: you are linked with your user there no more. */
+        delete: operations["leave_tenant"];
         options?: never;
         head?: never;
         patch?: never;
@@ -934,6 +1086,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tenant-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists which of your tenant's users are linked with users of other tenants, ordered by id. */
+        get: operations["list_tenant_links"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tenant-links/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends a link. Whoever came in by it is out at once; the person can link themselves again by proving who they are. */
+        delete: operations["end_tenant_link"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/principals": {
         parameters: {
             query?: never;
@@ -1148,6 +1334,44 @@ export interface paths {
         post?: never;
         /** Removes a role: whoever has it loses what it gave. A built-in role that was written over is as it comes again. */
         delete: operations["delete_role"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/entities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the types of entities that you may look through. */
+        get: operations["list_entity_types"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/entities/{type}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Finds entities of one type by name, or names those with the ids you have.
+         * @description People who are signed in find the people, agents, toolsets and roles of their tenant, by name and id alone; keys find
+         *     what they could list anyway.
+         */
+        get: operations["find_entities"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1513,6 +1737,93 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists your files, newest first. */
+        get: operations["list_files"];
+        put?: never;
+        /** Sends a file: its bytes are the body, as they are. Its id is what a tool's input names it by. */
+        post: operations["send_file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/files/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows what is known of a file. */
+        get: operations["read_file"];
+        put?: never;
+        post?: never;
+        /** Removes a file for good. A call that waits and names it will fail when its turn comes. */
+        delete: operations["remove_file"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/files/{id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Hands out a file's bytes: pictures to be shown in place, everything else to be saved. */
+        get: operations["file_content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invocations/{id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the files of its caller that a call names and that are still there, for whoever may see the call. */
+        get: operations["invocation_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invocations/{id}/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Hands out the bytes of a file that a call names, for whoever may see the call or decide on it. */
+        get: operations["invocation_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/kills": {
         parameters: {
             query?: never;
@@ -1618,6 +1929,14 @@ export interface components {
              */
             max_result_bytes?: number | null;
         };
+        /** @description Which tenant to link yourself with. */
+        AddTenantRequest: {
+            /**
+             * @description Its slug.
+             * @example acme
+             */
+            tenant: string;
+        };
         /** @description An answer. */
         AnswerInputRequest: {
             /** @description By question id, or `chosen`, `notes`, `approved`. */
@@ -1685,6 +2004,58 @@ export interface components {
             updated_by: string;
             /** @description When. */
             updated_at: string;
+        };
+        /** @description A page of the record, newest first. */
+        AuditEventListView: {
+            /** @description The events. Fewer than asked for, or none, when many had to be looked at: go on with `next_cursor`. */
+            events: components["schemas"]["AuditEventView"][];
+            /** @description Where the next page starts; missing at the end of the record. */
+            next_cursor?: string | null;
+            /** @description How far back was looked. */
+            looked_back_to?: string | null;
+            /**
+             * Format: int64
+             * @description Where the record ended when this was asked: what comes later is followed from here, as `after`.
+             */
+            newest: number;
+        };
+        /** @description One event of the record, as it is exported, with its place in the whole of it. */
+        AuditEventView: {
+            /**
+             * Format: int64
+             * @description Its place: no two events have the same. Goes to `after` and `Last-Event-ID`.
+             */
+            position: number;
+            /** @description The tool of the call it speaks of. */
+            tool?: string | null;
+            /** @description For whom that call was made. */
+            subject?: string | null;
+            /** @description Its session. */
+            session_id: string;
+            /**
+             * Format: int64
+             * @description Its number in the session, from 1.
+             */
+            seq: number;
+            /** @description The call it speaks of. */
+            call_id: string;
+            /** @description What happened, such as `tool.started`. */
+            type: string;
+            /** @description Who caused it. */
+            actor: string;
+            /** @description When. */
+            at: string;
+            /**
+             * Format: int64
+             * @description When, in microseconds since 1970: the hash is over this one.
+             */
+            at_micros: number;
+            /** @description The rest. */
+            data: Record<string, never>;
+            /** @description The hash of the event before it. */
+            prev_hash: string;
+            /** @description Its own hash. */
+            hash: string;
         };
         /** @description What checking the record found. */
         AuditReportView: {
@@ -1904,6 +2275,46 @@ export interface components {
             /** @description `review.digest` of what you saw. */
             digest?: string | null;
         };
+        /** @description A page of entities. */
+        EntityListView: {
+            /** @description What was found: the best first, or all of them ordered by id when nothing was looked for. */
+            items: components["schemas"]["EntityView"][];
+            /** @description Where the next page starts; none when this is the last. */
+            next_cursor?: string | null;
+        };
+        /** @description The types of entities. */
+        EntityTypeListView: {
+            /** @description Those you may look through. */
+            types: components["schemas"]["EntityTypeView"][];
+        };
+        /** @description A type of entity. */
+        EntityTypeView: {
+            /**
+             * @description Its name, as `x-entity-type` of a schema has it.
+             * @example user
+             */
+            name: string;
+            /**
+             * @description What people call many of them.
+             * @example people
+             */
+            title: string;
+        };
+        /** @description Something that a field can name. */
+        EntityView: {
+            /**
+             * @description What the field holds.
+             * @example user:ada
+             */
+            id: string;
+            /**
+             * @description What people call it.
+             * @example Ada Lovelace
+             */
+            title: string;
+            /** @description A few words that tell it from others. */
+            detail?: string | null;
+        };
         /** @description The body of every error. */
         ErrorBody: {
             /** @description What went wrong. */
@@ -1999,6 +2410,53 @@ export interface components {
             /** @description Every gate, in its order. */
             steps: components["schemas"]["ExplainStepView"][];
         };
+        /** @description A page of files. */
+        FileListView: {
+            /** @description The files, newest first. */
+            files: components["schemas"]["FileView"][];
+            /** @description Where the next page starts; none when this is the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description The largest file that may be sent.
+             */
+            max_bytes: number;
+        };
+        /** @description A file. */
+        FileView: {
+            /** @description Its id: how a tool's input names it. */
+            id: string;
+            /**
+             * @description What it is called, without path and invisible characters.
+             * @example q3.csv
+             */
+            name: string;
+            /**
+             * @description What its sender said it is. It is never served as this.
+             * @example text/csv
+             */
+            media_type: string;
+            /**
+             * Format: int64
+             * @description How many bytes.
+             */
+            size: number;
+            /** @description The SHA-256 of its bytes. */
+            sha256: string;
+            /**
+             * @description Whose it is.
+             * @example user:ada@example.com
+             */
+            owner: string;
+            /** @description Who sent it: an agent or service may do so for a person. */
+            sent_by: string;
+            /** @description Whether its own bytes show it to be a picture (PNG, JPEG, GIF, WebP): only those are shown in place. */
+            image: boolean;
+            /** @description When it was sent. */
+            created_at: string;
+            /** @description When it goes. */
+            expires_at: string;
+        };
         /** @description A page of grants. */
         GrantListView: {
             /** @description The grants, ordered by name. */
@@ -2078,6 +2536,11 @@ export interface components {
             url: string;
             /** @description Until when it works. */
             expires_at: string;
+        };
+        /** @description The files a call names. */
+        InvocationFilesView: {
+            /** @description Those that are still there. */
+            files: components["schemas"]["FileView"][];
         };
         /** @description A page of calls, newest first. */
         InvocationListView: {
@@ -2313,6 +2776,15 @@ export interface components {
             /** @description Its secret, where it has one. It is not stored and can't be shown again. */
             secret?: string | null;
         };
+        /** @description A link that was just made. */
+        NewShareView: {
+            /** @description Its id. */
+            id: string;
+            /** @description The link. It is shown this once; only a hash of it is kept. */
+            url: string;
+            /** @description When it ends. */
+            expires_at: string;
+        };
         /** @description A page of notifications. */
         NotificationListView: {
             /** @description The notifications, newest first. */
@@ -2402,6 +2874,34 @@ export interface components {
             last_used_at?: string | null;
             /** @description When it ends if it is not used. */
             expires_at: string;
+        };
+        /** @description Your tenants. */
+        OwnTenantListView: {
+            /** @description The tenants, ordered by id. With a key: its own alone. */
+            tenants: components["schemas"]["OwnTenantView"][];
+        };
+        /** @description One of your tenants. */
+        OwnTenantView: {
+            /**
+             * @description Its slug.
+             * @example acme
+             */
+            id: string;
+            /** @description What people call it. */
+            title: string;
+            /**
+             * @description Who you are there.
+             * @example user:ada@example.com
+             */
+            principal: string;
+            /** @description Whether you are there now. */
+            current: boolean;
+            /**
+             * @description How you get there: `current`, `switch`, `sign_in` (its identity provider has to see you first) or `closed` (you,
+             *     or all of it, are switched off).
+             * @example switch
+             */
+            access: string;
         };
         /** @description What checking a text found. */
         PolicyCheckView: {
@@ -2774,10 +3274,15 @@ export interface components {
             /** @description At most 2,000 characters. */
             reason?: string | null;
         };
-        /** @description Someone else's turn. */
+        /** @description Someone else's turn: a person's, or that of whoever holds a role. */
         ReassignRequest: {
-            /** @description Who is to decide: `user:…`. */
-            to: string;
+            /** @description Who is to decide: `user:…`. This or `role`. */
+            to?: string | null;
+            /**
+             * @description The role whose holders are to decide. One of them must be allowed to.
+             * @example approver
+             */
+            role?: string | null;
         };
         /** @description A reviewer's no. */
         RefuseUpstreamToolRequest: {
@@ -2888,6 +3393,8 @@ export interface components {
             votes: components["schemas"]["VoteView"][];
             /** @description Who it was given to. */
             assigned_to?: string | null;
+            /** @description The role to whose holders it was given. */
+            assigned_role?: string | null;
             /** @description Questions and answers. */
             remarks: components["schemas"]["RemarkView"][];
             /** @description When it is passed on to more people. */
@@ -2984,6 +3491,32 @@ export interface components {
          * @enum {string}
          */
         SettlementWord: "done" | "failed" | "run_again";
+        /** @description The links to a call that still work. */
+        ShareListView: {
+            /** @description The links, newest first. */
+            shares: components["schemas"]["ShareView"][];
+        };
+        /** @description A link to make. */
+        ShareRequest: {
+            /**
+             * Format: int64
+             * @description How long it lasts: 7 days when left out, at most 30 days or what the operator allows.
+             */
+            expires_in_seconds?: number | null;
+        };
+        /** @description A link, without what opens it. */
+        ShareView: {
+            /** @description Its id. */
+            id: string;
+            /** @description The call it shows. */
+            call_id: string;
+            /** @description Who made it. */
+            by: string;
+            /** @description When it was made. */
+            created_at: string;
+            /** @description When it ends. */
+            expires_at: string;
+        };
         /** @description One's own sign-ins. */
         SignInListView: {
             /** @description The sign-ins, newest first. */
@@ -3018,6 +3551,8 @@ export interface components {
             method: string;
             /** @description The browser, as it names itself. */
             user_agent: string;
+            /** @description The tenant it is in now: another one where you switched. */
+            tenant: string;
             /** @description Whether it is the one this request came with. */
             current: boolean;
             /** @description When. */
@@ -3052,12 +3587,57 @@ export interface components {
             /** @description When it ends unless it is used before. */
             expires_at: string;
         };
+        /** @description Which of your tenants to go to. */
+        SwitchTenantRequest: {
+            /**
+             * @description Its slug.
+             * @example acme
+             */
+            tenant: string;
+        };
+        /** @description Where to prove who you are in the other tenant. */
+        TenantAddedView: {
+            /**
+             * @description The page to sign in at, in this browser, within ten minutes. It leads on to a page that asks whether to link.
+             * @example /sign-in?tenant=acme&add=true&return_to=%2Flink
+             */
+            sign_in: string;
+        };
         /** @description A tenant, new or recovered, and how its administrator gets in. Shown once. */
         TenantCreatedView: {
             /** @description The tenant. */
             tenant: components["schemas"]["TenantView"];
             /** @description A key of its administrator, `user:admin`. It is not stored and can't be shown again. */
             admin_key: string;
+        };
+        /** @description A page of links. */
+        TenantLinkListView: {
+            /** @description The links, ordered by id. */
+            links: components["schemas"]["TenantLinkView"][];
+            /** @description Where the next page starts; none when this is the last. */
+            next_cursor?: string | null;
+        };
+        /** @description A link between a user of this tenant and one of another: one person. */
+        TenantLinkView: {
+            /** @description Its id, the same in both tenants. */
+            id: string;
+            /**
+             * @description The user here.
+             * @example user:ada@example.com
+             */
+            principal: string;
+            /**
+             * @description The other tenant. Who they are there is that tenant's own.
+             * @example acme
+             */
+            other_tenant: string;
+            /**
+             * @description How the person proved to be the user here: `password` or the name of an identity provider.
+             * @example password
+             */
+            proof: string;
+            /** @description When. */
+            made_at: string;
         };
         /** @description A page of tenants. */
         TenantListView: {
@@ -3097,10 +3677,7 @@ export interface components {
         };
         /** @description A switch just thrown. */
         ThrownKillView: components["schemas"]["KillView"] & {
-            /**
-             * @description Whether there is what it names. A switch for what is not there holds from the moment it comes. Left out for a
-             *     connection, of which there is no list.
-             */
+            /** @description Whether there is what it names. A switch for what is not there holds from the moment it comes. */
             known?: boolean | null;
         };
         /** @description Where the time went, in microseconds. */
@@ -4468,6 +5045,95 @@ export interface operations {
             };
         };
     };
+    list_shares: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShareListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    share_invocation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ShareRequest"] | null;
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewShareView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    revoke_share: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     read_usage: {
         parameters: {
             query?: {
@@ -4636,6 +5302,103 @@ export interface operations {
                 };
                 content: {
                     "application/x-ndjson": string;
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_events: {
+        parameters: {
+            query?: {
+                /** @description Of this type, such as `tool.failed`, or of all types that begin so: `tool.`. May be given many times. */
+                type?: string[];
+                /** @description Caused by this principal, such as `agent:helper`. */
+                actor?: string;
+                /** @description Of calls made for this person. */
+                subject?: string;
+                /** @description Of calls of this tool. */
+                tool?: string;
+                /** @description In this session. */
+                session?: string;
+                /** @description Of this call. */
+                invocation?: string;
+                /** @description At or after this moment (RFC 3339). */
+                from?: string;
+                /** @description Before this moment (RFC 3339). */
+                to?: string;
+                /** @description where the page starts, from `next_cursor` of the one before */
+                cursor?: string;
+                /** @description how many, from 1 to 200 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEventListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    follow_events: {
+        parameters: {
+            query?: {
+                /** @description Of this type, such as `tool.failed`, or of all types that begin so: `tool.`. May be given many times. */
+                type?: string[];
+                /** @description Caused by this principal, such as `agent:helper`. */
+                actor?: string;
+                /** @description Of calls made for this person. */
+                subject?: string;
+                /** @description Of calls of this tool. */
+                tool?: string;
+                /** @description In this session. */
+                session?: string;
+                /** @description Of this call. */
+                invocation?: string;
+                /** @description At or after this moment (RFC 3339). */
+                from?: string;
+                /** @description Before this moment (RFC 3339). */
+                to?: string;
+                /** @description the position after which to begin, when no `Last-Event-ID` comes */
+                after?: number;
+            };
+            header?: {
+                /** @description the position of the last event you have */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             default: {
@@ -4920,6 +5683,122 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["InvitationView"];
                 };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_own_tenants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnTenantListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    switch_tenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchTenantRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    add_tenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddTenantRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantAddedView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    leave_tenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: {
                 headers: {
@@ -5410,6 +6289,67 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["TenantCreatedView"];
                 };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_tenant_links: {
+        parameters: {
+            query?: {
+                /** @description Of one user. */
+                principal?: string;
+                /** @description Where the page starts, from `next_cursor` of the one before. */
+                cursor?: string;
+                /** @description How many, from 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantLinkListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    end_tenant_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: {
                 headers: {
@@ -6004,6 +6944,72 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_entity_types: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityTypeListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    find_entities: {
+        parameters: {
+            query?: {
+                /** @description What was typed of a name or an id; a letter may be wrong. */
+                q?: string;
+                /** @description Names these ids instead of looking for something; may be repeated. */
+                id?: string[];
+                /** @description Where the page starts, from `next_cursor` of the one before. */
+                cursor?: string;
+                /** @description How many, from 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description one of those that `/api/v1/entities` lists */
+                type: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityListView"];
+                };
             };
             default: {
                 headers: {
@@ -6994,6 +8000,224 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConnectView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_files: {
+        parameters: {
+            query?: {
+                /** @description Of whom; other people's are for who manages `files`. */
+                owner?: string;
+                /** @description Everybody's, for who manages `files`. */
+                all?: boolean;
+                /** @description Where the page starts, from `next_cursor` of the one before. */
+                cursor?: string;
+                /** @description How many, from 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileListView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    send_file: {
+        parameters: {
+            query: {
+                /**
+                 * @description What it is called. A path before it is cut off, and so is what nobody sees.
+                 * @example q3.csv
+                 */
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The bytes. `Content-Type` says what they are, whatever it is; it is shown and never trusted. */
+        requestBody: {
+            content: {
+                "application/octet-stream": number[];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    file_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": number[];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    invocation_files: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvocationFilesView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    invocation_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": number[];
                 };
             };
             default: {

@@ -13,6 +13,7 @@ import { JsonView } from "@/components/ui/json-view";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { EffectBadge, EgressBadge } from "@/components/ui/state-badges";
 import { ErrorNote, ErrorState } from "@/components/ui/states";
+import { FileLinks } from "@/files/file-links";
 import { toolsQuery } from "@/tools/queries";
 
 import { ApprovalEdit } from "./approval-edit";
@@ -145,6 +146,7 @@ function Opened({ approval, mayDecide, onClose, onNext, onBefore }: DrawerProps 
             }
           >
             <JsonView value={inputOf(approval)} label="Input" />
+            <FileLinks run={approval.id} value={inputOf(approval)} label="Files of the input" />
           </DrawerSection>
         )}
         <Remarks approval={approval} me={me} decisions={decisions} />

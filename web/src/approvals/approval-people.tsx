@@ -1,12 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { api, unwrap } from "@/api/client";
-import { useHolds } from "@/api/queries";
 import { Button } from "@/components/ui/button";
 import { DrawerSection } from "@/components/ui/drawer";
-import { Field, Input } from "@/components/ui/input";
+import { Field } from "@/components/ui/input";
+import { Segmented } from "@/components/ui/segmented";
 import { ErrorNote } from "@/components/ui/states";
+import { EntityPicker } from "@/entities/entity-picker";
 import { counted } from "@/lib/format";
 
 import type { Decisions } from "./decide";
@@ -48,6 +47,7 @@ export function People({
           <p className="text-sm text-ink-2">
             {decidedBy(review.approvers ?? [], review.needed)}
             {review.assigned_to ? ` It was given to ${nameOf(review.assigned_to, me)}.` : ""}
+            {review.assigned_role ? ` It was given to whoever holds ${review.assigned_role}.` : ""}
           </p>
           {review.votes.length > 0 ? (
             <p className="text-sm text-ink-3">
@@ -67,51 +67,44 @@ function decidedBy(roles: string[], needed: number): string {
 }
 
 function Give({ approval, decisions, onDone }: { approval: Approval; decisions: Decisions; onDone: () => void }) {
-  const [to, setTo] = useState("");
-  const manages = useHolds("*");
-  // Only those who manage people may list them; everyone else knows whom they mean.
-  const people = useQuery({
-    queryKey: ["principals", "people"],
-    queryFn: async () =>
-      (await unwrap(api.GET("/api/v1/principals", { params: { query: { limit: 500 } } }))).principals.filter((one) =>
-        one.id.startsWith("user:"),
-      ),
-    enabled: manages,
-  });
-  const id = to.includes(":") ? to.trim() : `user:${to.trim()}`;
-  const send = () => decisions.reassign.mutate(id, { onSuccess: onDone });
+  const [kind, setKind] = useState<"user" | "role">("user");
+  const [to, setTo] = useState<string>();
+  const send = (id: string) => decisions.reassign.mutate(kind === "role" ? { role: id } : { to: id }, { onSuccess: onDone });
   return (
     <form
       className="mt-3 space-y-3"
       onSubmit={(event) => {
         event.preventDefault();
-        if (to.trim() !== "") send();
+        if (to !== undefined) send(to);
       }}
     >
-      <Field id={`give-${approval.id}`} label="Give to" hint="A person who may decide on such calls. They find it in their inbox.">
-        {(aria) => (
-          <Input
-            {...aria}
-            list={`people-${approval.id}`}
-            value={to}
-            autoFocus
-            spellCheck={false}
-            autoCapitalize="none"
-            placeholder="user:name"
-            onChange={(event) => setTo(event.target.value)}
-          />
-        )}
+      <Segmented
+        name={`give-kind-${approval.id}`}
+        label="Give to a person or a role"
+        value={kind}
+        onChange={(next) => {
+          setKind(next === "role" ? "role" : "user");
+          setTo(undefined);
+        }}
+        options={[
+          { value: "user", title: "A person" },
+          { value: "role", title: "A role" },
+        ]}
+      />
+      <Field
+        id={`give-${approval.id}`}
+        label="Give to"
+        hint={
+          kind === "role"
+            ? "Whoever holds it and may decide on such calls. They find it in their inbox."
+            : "A person who may decide on such calls. They find it in their inbox."
+        }
+      >
+        {(aria) => <EntityPicker key={kind} {...aria} type={kind} label="Give to" value={to === undefined ? [] : [to]} onChange={([id]) => setTo(id)} />}
       </Field>
-      <datalist id={`people-${approval.id}`}>
-        {people.data?.map((person) => (
-          <option key={person.id} value={person.id}>
-            {person.title}
-          </option>
-        ))}
-      </datalist>
       {decisions.reassign.isError ? <ErrorNote error={decisions.reassign.error} /> : null}
       <div className="flex gap-2">
-        <Button type="submit" disabled={to.trim() === "" || decisions.reassign.isPending}>
+        <Button type="submit" disabled={to === undefined || decisions.reassign.isPending}>
           Give
         </Button>
         <Button look="quiet" onClick={onDone}>

@@ -7,7 +7,7 @@ import type { RunEvent } from "@/runs/queries";
 import type { Approval } from "./queries";
 import { nameOf } from "./words";
 
-type Step = Record<string, { to?: string | string[] } | undefined> | string;
+type Step = Record<string, { to?: string | string[]; role?: string } | undefined> | string;
 type Data = { step?: Step; reason?: string; attempt?: number; error?: { message?: string } };
 
 /** What happened to the call so far, oldest first. */
@@ -67,7 +67,7 @@ function said(event: RunEvent, approval: Approval, me: string | undefined): stri
 
 function steps(by: string, step: Step | undefined, me: string | undefined): string {
   const name = typeof step === "string" ? step : (Object.keys(step ?? {})[0] ?? "");
-  const to = typeof step === "object" ? step[name]?.to : undefined;
+  const { to, role } = (typeof step === "object" ? step[name] : undefined) ?? {};
   switch (name) {
     case "voted":
       return `${by} said yes`;
@@ -75,6 +75,8 @@ function steps(by: string, step: Step | undefined, me: string | undefined): stri
       return `${by} said something`;
     case "reassigned":
       return `${by} gave it to ${typeof to === "string" ? nameOf(to, me) : "someone"}`;
+    case "reassigned_to_role":
+      return `${by} gave it to whoever holds ${typeof role === "string" ? role : "a role"}`;
     case "escalated":
       return Array.isArray(to) && to.length > 0 ? `It was passed on to ${to.join(", ")}` : "It was passed on to more people";
     case "edited":

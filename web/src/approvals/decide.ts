@@ -52,8 +52,8 @@ export function useDecisions(id: string) {
       onSettled,
     }),
     reassign: useMutation({
-      mutationFn: (to: string) =>
-        unwrap(api.POST("/api/v1/invocations/{id}/reassign", { params: { path: { id } }, body: { to } })),
+      mutationFn: (body: Schemas["ReassignRequest"]) =>
+        unwrap(api.POST("/api/v1/invocations/{id}/reassign", { params: { path: { id } }, body })),
       onSettled,
     }),
     settle: useMutation({ mutationFn: (outcome: Settlement) => settleCall(id, outcome), onSettled }),

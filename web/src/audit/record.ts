@@ -1,14 +1,15 @@
-import { queryOptions } from "@tanstack/react-query";
+import type { AuditSearch } from "./routes";
 
-import { goToSignIn, problemOf } from "@/api/client";
-
-/** One event of the record, as it is exported. */
+/** One event of the record, as it is listed. */
 export type AuditEvent = {
+  position: number;
   session_id: string;
   seq: number;
-  call_id?: string | null;
+  call_id: string;
   type: string;
   actor: string;
+  subject?: string | null;
+  tool?: string | null;
   at: string;
   at_micros: number;
   data?: Record<string, unknown> | null;
@@ -16,82 +17,66 @@ export type AuditEvent = {
   hash: string;
 };
 
-export type AuditRecord = { events: AuditEvent[]; read: number; bytes: number; whole: boolean };
+/** What the list is narrowed by, in the words of the API. */
+export type EventFilter = { type?: string[]; actor?: string; tool?: string; session?: string; invocation?: string; from?: string };
 
-/** The most events that are kept in sight, and the most that is read for it. */
-const MOST_EVENTS = 20_000;
-const MOST_BYTES = 48 * 1024 * 1024;
+const decisions = ["tool.needs_approval", "tool.approved", "tool.rejected", "tool.review_changed"];
+const calls = ["started", "output_appended", "waiting", "completed", "failed", "cancelled", "cancel_requested", "expired", "in_doubt", "late_result"];
 
-export const eventKey = (event: AuditEvent): string => `${event.session_id}.${event.seq}`;
+const types: Record<NonNullable<AuditSearch["kind"]>, string[]> = {
+  calls: calls.map((word) => `tool.${word}`),
+  failed: ["tool.failed"],
+  decisions,
+  changes: ["admin."],
+};
 
-const newestFirst = (a: AuditEvent, b: AuditEvent): number => b.at_micros - a.at_micros || b.seq - a.seq;
-
-/** Reads lines of JSON as they come, keeps the newest events, and stops where it gets too much. */
-export async function readRecord(body: ReadableStream<Uint8Array>, mostEvents = MOST_EVENTS, mostBytes = MOST_BYTES): Promise<AuditRecord> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let events: AuditEvent[] = [];
-  let [rest, read, bytes, whole] = ["", 0, 0, true];
-  const take = (line: string) => {
-    if (line.trim() === "") return;
-    events.push(JSON.parse(line) as AuditEvent);
-    read += 1;
-    // The export goes session by session, not by time: only what is old for certain is let go.
-    if (events.length > mostEvents * 2) events = events.sort(newestFirst).slice(0, mostEvents);
+/** What the address asks for; `from` is when a span begins. */
+export function filterOf(search: AuditSearch, from: string | undefined): EventFilter {
+  return {
+    type: search.kind ? types[search.kind] : undefined,
+    actor: search.actor,
+    tool: search.tool,
+    session: search.about?.startsWith("ses_") ? search.about : undefined,
+    invocation: search.about?.startsWith("inv_") ? search.about : undefined,
+    from,
   };
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    bytes += value.length;
-    const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) take(line);
-    if (bytes > mostBytes) {
-      whole = false;
-      await reader.cancel();
-      break;
-    }
+}
+
+/** The same in an address. */
+export function queryOf(filter: EventFilter): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(filter)) {
+    for (const one of [value ?? []].flat()) query.append(name, one);
   }
-  if (whole) take(rest);
-  return { events: events.sort(newestFirst).slice(0, mostEvents), read, bytes, whole };
+  return query;
 }
 
-/** The newest events of the record. */
-export const recordQuery = queryOptions({
-  queryKey: ["audit", "record"],
-  queryFn: async ({ signal }) => {
-    const response = await fetch("/api/v1/audit/export", { signal });
-    if (response.status === 401) goToSignIn();
-    if (!response.ok || !response.body) throw problemOf(response, await response.json().catch(() => null));
-    return readRecord(response.body);
-  },
-  staleTime: 5_000,
-});
+/** Where an event stands: enough to find it again, however long the record has become. */
+export const eventKey = (event: AuditEvent): string => `${event.at_micros}.${event.position}`;
 
-/** Calls, what people decided on them, and changes by managers. */
-export function kindOf(event: AuditEvent): "calls" | "decisions" | "changes" {
-  if (event.type === "admin.changed") return "changes";
-  return ["tool.needs_approval", "tool.approved", "tool.rejected", "tool.review_changed"].includes(event.type) ? "decisions" : "calls";
+/** The moment of an event by its key, and the one right after it. */
+export function momentOf(key: string): { from: string; to: string } | null {
+  const micros = /^(\d{1,16})\.\d{1,18}$/.exec(key)?.[1];
+  if (micros === undefined) return null;
+  const exact = (at: number) => `${new Date(Math.floor(at / 1000)).toISOString().slice(0, -1)}${String(at % 1000).padStart(3, "0")}Z`;
+  return { from: exact(Number(micros)), to: exact(Number(micros) + 1) };
 }
+
+/** A principal as people type it: a bare name is a user's. */
+export const principalIn = (typed: string): string => (typed === "" || typed.includes(":") ? typed : `user:${typed}`);
 
 /** What an event is about, in one line: the tool of a call, or what was changed. */
 export function aboutOf(event: AuditEvent): string {
   const data = event.data ?? {};
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   if (event.type === "admin.changed") {
-    const name = ["name", "id", "tool", "principal", "agent", "service", "target", "upstream", "client"].map((key) => text(data[key])).find(Boolean);
-    return [text(data.action), name].filter(Boolean).join(" ");
+    const keys = ["name", "id", "tool", "principal", "agent", "service", "target", "upstream", "client", "call"];
+    return [text(data.action), keys.map((key) => text(data[key])).find(Boolean)].filter(Boolean).join(" ");
   }
-  const call = data.call as { tool?: unknown } | undefined;
-  return text(call?.tool);
+  return event.tool ?? text((data.call as { tool?: unknown } | undefined)?.tool);
 }
 
-/** The tool of each call, told by the event that began it. */
-export function toolsOf(events: readonly AuditEvent[]): Map<string, string> {
-  const tools = new Map<string, string>();
-  for (const event of events) {
-    const tool = aboutOf(event);
-    if (event.call_id && tool !== "" && event.type !== "admin.changed") tools.set(event.call_id, tool);
-  }
-  return tools;
+/** Events with one more in front; one that is there already is there once. */
+export function withNews(events: AuditEvent[], news: AuditEvent): AuditEvent[] {
+  return events.some((event) => event.position === news.position) ? events : [news, ...events];
 }

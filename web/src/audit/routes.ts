@@ -1,20 +1,35 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
-import { textIn } from "@/lib/search";
+import { flagIn, textIn } from "@/lib/search";
 import { shellRoute } from "@/shell/routes";
 
-/** What to look for in the record, and the event in the drawer: its session and number. */
-export type AuditSearch = { kind?: "calls" | "decisions" | "changes"; actor?: string; q?: string; event?: string };
+const kinds = ["calls", "failed", "decisions", "changes"] as const;
+const spans = ["hour", "day", "week"] as const;
 
-const kinds = ["calls", "decisions", "changes"];
+/** What to look for in the record, whether to follow it, and the event in the drawer: its time and position. */
+export type AuditSearch = {
+  kind?: (typeof kinds)[number];
+  actor?: string;
+  tool?: string;
+  /** A session or a call. */
+  about?: string;
+  within?: (typeof spans)[number];
+  live?: true;
+  event?: string;
+};
+
+const oneOf = <Word extends string>(words: readonly Word[], value: unknown): Word | undefined => words.find((word) => word === value);
 
 export const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/audit",
   validateSearch: (search: Record<string, unknown>): AuditSearch => ({
-    kind: kinds.includes(search.kind as string) ? (search.kind as AuditSearch["kind"]) : undefined,
+    kind: oneOf(kinds, search.kind),
     actor: textIn(search.actor),
-    q: textIn(search.q),
+    tool: textIn(search.tool),
+    about: textIn(search.about),
+    within: oneOf(spans, search.within),
+    live: flagIn(search.live),
     event: textIn(search.event),
   }),
   component: lazyRouteComponent(() => import("./audit-page"), "AuditPage"),

@@ -1,6 +1,7 @@
 import type { RJSFSchema } from "@rjsf/utils";
 
 import { humanWord } from "@/lib/format";
+import { visible } from "@/lib/visible";
 
 type Node = Record<string, unknown>;
 
@@ -27,6 +28,8 @@ function prepare(node: Node, root: Node, depth: number): void {
   if (depth > DEEPEST) return;
   rewriteDependents(node);
   delete node.examples;
+  // A schema's words are its author's.
+  for (const key of ["title", "description"]) if (typeof node[key] === "string") node[key] = visible(node[key]);
   const required = Array.isArray(node.required) ? (node.required as unknown[]) : [];
   for (const [name, child] of nodes(node.properties)) {
     const optional = !required.includes(name);

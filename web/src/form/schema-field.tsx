@@ -1,10 +1,12 @@
 import { getDefaultRegistry } from "@rjsf/core";
-import { type FieldProps, getSchemaType, type RJSFSchema, type UiSchema } from "@rjsf/utils";
+import { type FieldProps, getSchemaType, hasWidget, type RJSFSchema, type UiSchema } from "@rjsf/utils";
 import { Plus } from "lucide-react";
 import { useContext, useState } from "react";
 
 import { Button } from "@/components/ui/button";
 
+import { entityTypeOf } from "./entity-widget";
+import { isFile } from "./file-widget";
 import { JsonField } from "./json-field";
 import { orderOf } from "./prepare";
 import { RemoveContext, RowContext } from "./row";
@@ -69,11 +71,36 @@ function isOpen(schema: Wanted): boolean {
 const isEmpty = (data: unknown): boolean =>
   data === undefined || data === null || (typeof data === "object" && Object.values(data).every((value) => isEmpty(value)));
 
+/** What the form knows of the page around it. */
+export type FormContext = {
+  /** The types of entities that can be looked through; none while that is not known. */
+  entityTypes?: readonly string[];
+};
+
+/** Controls for what is chosen by name or uploaded, one or a list of them. */
+function picker(schema: Wanted, registry: FieldProps["registry"]): string | undefined {
+  const type = getSchemaType(schema);
+  const { entityTypes } = registry.formContext as FormContext;
+  // A type that nobody can look through is filled in as text.
+  const isEntity = (part: RJSFSchema) => {
+    const name = entityTypeOf(part);
+    return part.type === "string" && name !== undefined && (entityTypes?.includes(name) ?? true);
+  };
+  if (type === "string" && !schema.enum) return isFile(schema) ? "file" : isEntity(schema) ? "entity" : undefined;
+  if (type !== "array" || typeof schema.items !== "object" || Array.isArray(schema.items)) return undefined;
+  const items = registry.schemaUtils.retrieveSchema(schema.items as RJSFSchema);
+  if (items.enum) return undefined;
+  return isFile(items) ? "files" : isEntity(items) ? "entities" : undefined;
+}
+
 function chosen(schema: Wanted, raw: Wanted, registry: FieldProps["registry"]): UiSchema {
   const order = orderOf(raw.properties ? raw : schema);
   const ui: UiSchema = order ? { "ui:order": order } : {};
   const named = schema["x-widget"];
-  if (named) return { ...ui, "ui:widget": named };
+  // One that nobody knows would break the whole form.
+  if (named && hasWidget(schema, named, registry.widgets)) return { ...ui, "ui:widget": named };
+  const picked = picker(schema, registry);
+  if (picked) return { ...ui, "ui:widget": picked };
   const type = getSchemaType(schema);
   const options = (schema.oneOf ?? schema.anyOf) as RJSFSchema[] | undefined;
   const isList = registry.schemaUtils.isSelect(schema);

@@ -16,6 +16,7 @@ import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
 import { humanWord } from "@/lib/format";
 
+import { entityTypeOf } from "./entity-widget";
 import { ListContext, RemoveContext, RowContext, UntitledContext } from "./row";
 
 function Errors({ id, errors }: { id: string; errors?: string[] }) {
@@ -65,9 +66,10 @@ export function Field(props: FieldTemplateProps) {
   );
 }
 
-/** A list that is one control: several of a few values. */
+/** A list that is one control: several of a few values, of many names, or of files. */
 function isPlainList(schema: RJSFSchema, props: FieldTemplateProps): boolean {
-  return props.registry.schemaUtils.isMultiSelect(schema);
+  const widget: unknown = props.uiSchema?.["ui:widget"];
+  return widget === "entities" || widget === "files" || props.registry.schemaUtils.isMultiSelect(schema);
 }
 
 function Legend({ title, optional, description, id, aside }: { title?: string; optional?: boolean; description?: ReactNode; id: string; aside?: ReactNode }) {
@@ -148,7 +150,8 @@ function isInline(items: RJSFSchema | undefined): boolean {
   const parts = Object.values(items?.properties ?? {});
   const short = (part: unknown) => {
     const { type, enum: values, maxLength, format } = (part ?? {}) as RJSFSchema;
-    return (type === "number" || type === "integer" || (type === "string" && !values && (maxLength ?? 0) <= 200 && !format));
+    const plain = !values && !format && !entityTypeOf(part as RJSFSchema);
+    return type === "number" || type === "integer" || (type === "string" && plain && (maxLength ?? 0) <= 200);
   };
   return parts.length > 0 && parts.length <= 2 && parts.every(short);
 }

@@ -3,8 +3,10 @@ import { withTheme } from "@rjsf/core";
 import type { ErrorSchema, RJSFSchema, UiSchema } from "@rjsf/utils";
 import { type ReactNode, type Ref, useMemo } from "react";
 
+import { useEntityTypes } from "@/entities/queries";
+
 import { prepareSchema } from "./prepare";
-import { SchemaField } from "./schema-field";
+import { type FormContext, SchemaField } from "./schema-field";
 import { ArrayGroup, ArrayRow, Choice, ErrorList, Field, ObjectGroup } from "./templates";
 import { validator } from "./validator";
 import { BaseInput, widgets } from "./widgets";
@@ -55,6 +57,9 @@ export function ToolForm({
   id?: string;
 }) {
   const prepared = useMemo<RJSFSchema>(() => prepareSchema(schema), [schema]);
+  const names = useMemo(() => JSON.stringify(prepared).includes('"x-entity-type"'), [prepared]);
+  const entityTypes = useEntityTypes(names);
+  const context = useMemo<FormContext>(() => ({ entityTypes }), [entityTypes?.join(" ")]);
   return (
     <Themed
       id={id}
@@ -63,6 +68,7 @@ export function ToolForm({
       uiSchema={nothingHidden}
       validator={validator}
       idPrefix="tool"
+      formContext={context}
       formData={value}
       onChange={(event: IChangeEvent) => onChange(event.formData)}
       onSubmit={(event: IChangeEvent) => onSubmit(event.formData)}

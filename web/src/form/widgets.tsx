@@ -8,6 +8,8 @@ import { Switch } from "@/components/ui/switch";
 import { humanWord } from "@/lib/format";
 
 import { ariaOf } from "./aria";
+import { EntitiesWidget, EntityWidget } from "./entity-widget";
+import { FilesWidget, FileWidget } from "./file-widget";
 
 type Hinted = { "x-default"?: unknown };
 
@@ -183,4 +185,8 @@ export const widgets = {
   RadioWidget: ShortList,
   CheckboxWidget: OnOff,
   CheckboxesWidget: Checks,
+  entity: EntityWidget,
+  entities: EntitiesWidget,
+  file: FileWidget,
+  files: FilesWidget,
 };

@@ -130,6 +130,7 @@ function ItemTable({ items, columns, label }: { items: Item[]; columns: Shown[];
   const keys = new Map(items.map((item, index) => [item, String(index)]));
   return (
     <Table<Item>
+      figures
       label={label}
       rows={items}
       rowKey={(item) => keys.get(item) ?? ""}

@@ -56,7 +56,7 @@ export function ExplainTab() {
   const { value, wrong } = parsed(input);
   const ids = principals.data?.pages.flatMap((page) => page.principals.map((one) => one.id));
   return (
-    <div className="grid items-start gap-4 lg:grid-cols-[360px_minmax(0,1fr)]">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[360px_minmax(0,1fr)]">
       <TitledCard title="Which call">
         <form
           className="space-y-4"

@@ -1,5 +1,6 @@
 import { sentence } from "@/api/error";
 import { Card } from "@/components/ui/card";
+import { Said } from "@/components/ui/said";
 import { VerdictBadge } from "@/components/ui/state-badges";
 import { humanWord, principalName } from "@/lib/format";
 
@@ -29,9 +30,9 @@ export function ExplanationCard({ explanation }: { explanation: Explanation }) {
               <VerdictBadge verdict={step.verdict} />
             </span>
             <span className="min-w-0 break-words text-ink-2">
-              {sentence(step.reason)}
+              <Said text={sentence(step.reason)} />
               {step.rule ? <span className="block text-xs text-ink-3">{step.rule}</span> : null}
-              {step.hint ? <span className="block text-xs text-ink-3">{sentence(step.hint)}</span> : null}
+              {step.hint ? <span className="block text-xs text-ink-3"><Said text={sentence(step.hint)} /></span> : null}
             </span>
           </li>
         ))}

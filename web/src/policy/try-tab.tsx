@@ -66,7 +66,7 @@ export function TryTab({ draft }: { draft: Draft | null }) {
     );
   }
   return (
-    <div className="grid items-start gap-4 lg:grid-cols-[320px_minmax(0,1fr)]">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[320px_minmax(0,1fr)]">
       <TitledCard title="Which calls">
         <div className="space-y-4">
           <ChoiceField

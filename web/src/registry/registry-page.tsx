@@ -1,19 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { CircleCheck, CirclePause, ListChecks } from "lucide-react";
-import { useDeferredValue, useState } from "react";
+import { useDeferredValue, useEffect, useMemo, useState } from "react";
 
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { SearchInput } from "@/components/ui/input";
 import { nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
+import { LongTable } from "@/components/ui/long-table";
 import { PageHeader } from "@/components/ui/page-header";
 import { Segmented } from "@/components/ui/segmented";
 import { LoadingRows } from "@/components/ui/skeleton";
 import { ApprovalBadge, EffectBadge, EgressBadge } from "@/components/ui/state-badges";
 import { EmptyState, ErrorState } from "@/components/ui/states";
-import { type Column, Table } from "@/components/ui/table";
+import type { Column } from "@/components/ui/table";
 import { counted } from "@/lib/format";
 import { clipped } from "@/lib/visible";
 
@@ -21,8 +22,6 @@ import { enablementWords, type RegistryTool, registryQuery } from "./queries";
 import { RegistryDrawer } from "./registry-drawer";
 
 const route = getRouteApi("/shell/registry");
-/** Rows that are drawn before more are asked for. */
-const STEP = 200;
 
 const columns: Column<RegistryTool>[] = [
   {
@@ -68,13 +67,26 @@ export function RegistryPage() {
   const { id, q = "", show } = route.useSearch();
   const navigate = route.useNavigate();
   const tools = useQuery(registryQuery);
-  const [most, setMost] = useState(STEP);
-  const wanted = useDeferredValue(q.trim().toLowerCase());
-  const found = (tools.data ?? []).filter(
-    (tool) =>
-      (show === undefined || tool.enabled === (show === "on")) &&
-      (wanted === "" || tool.id.includes(wanted) || tool.title.toLowerCase().includes(wanted)),
+  // What is typed is shown at once; the list and the address follow.
+  const [text, setText] = useState(q);
+  const wanted = useDeferredValue(text.trim().toLowerCase());
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (q !== text) void navigate({ search: (before) => ({ ...before, q: text || undefined }), replace: true, resetScroll: false });
+    }, 300);
+    return () => clearTimeout(timer);
+  });
+  const found = useMemo(
+    () =>
+      (tools.data ?? []).filter(
+        (tool) =>
+          (show === undefined || tool.enabled === (show === "on")) &&
+          (wanted === "" || tool.id.includes(wanted) || tool.title.toLowerCase().includes(wanted)),
+      ),
+    [tools.data, show, wanted],
   );
+  // Whoever opens a drawer looks at the same rows: they are not drawn again for it.
+  const table = useMemo(() => <LongTable label="Tools of the server" columns={columns} rows={found} rowKey={(tool) => tool.id} />, [found]);
   return (
     <>
       <PageHeader
@@ -86,8 +98,8 @@ export function RegistryPage() {
           label="Search tools"
           placeholder="Search by id or title"
           className="w-72 max-sm:w-full"
-          value={q}
-          onChange={(event) => void navigate({ search: (before) => ({ ...before, q: event.target.value || undefined }), replace: true })}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
         />
         <Segmented
           name="registry-show"
@@ -116,19 +128,21 @@ export function RegistryPage() {
             icon={ListChecks}
             title="No tool fits"
             action={
-              <Button onClick={() => void navigate({ search: {}, replace: true })}>Show all</Button>
+              <Button
+                onClick={() => {
+                  setText("");
+                  void navigate({ search: {}, replace: true });
+                }}
+              >
+                Show all
+              </Button>
             }
           >
             Nothing here has that name and state.
           </EmptyState>
         ) : (
-          <Table label="Tools of the server" columns={columns} rows={found.slice(0, most)} rowKey={(tool) => tool.id} />
+          table
         )}
-        {found.length > most ? (
-          <div className="border-t border-line p-3">
-            <Button onClick={() => setMost(most + STEP)}>Show more</Button>
-          </div>
-        ) : null}
       </Card>
       {id ? <RegistryDrawer key={id} id={id} onClose={() => void navigate({ search: (before) => ({ ...before, id: undefined }) })} /> : null}
     </>

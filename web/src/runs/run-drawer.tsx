@@ -12,7 +12,9 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { EffectBadge, EgressBadge, StatusBadge } from "@/components/ui/state-badges";
 import { ErrorNote, ErrorState } from "@/components/ui/states";
+import { FileLinks } from "@/files/file-links";
 import { formatDuration, formatNumber, principalName } from "@/lib/format";
+import { ShareButton } from "@/share/share-button";
 import { type Tool, toolQuery } from "@/tools/queries";
 import { Stopped } from "@/tools/result-panel";
 
@@ -85,15 +87,18 @@ function Details({ run, tool }: { run: Run; tool?: Tool }) {
       </DrawerSection>
       <DrawerSection title={edited == null ? "Input" : "Input as it was asked"}>
         <JsonView value={run.input} label="Input" />
+        <FileLinks run={run.id} value={run.input} label="Files of the input" />
       </DrawerSection>
       {edited == null ? null : (
         <DrawerSection title="Input as it was decided">
           <JsonView value={edited} label="Input as it was decided" />
+          <FileLinks run={run.id} value={edited} label="Files of the input as it was decided" />
         </DrawerSection>
       )}
       {run.output == null ? null : (
         <DrawerSection title="Output" aside={hidden.length > 0 ? "Redacted before it was kept" : null}>
           <JsonView value={run.output} label="Output" />
+          <FileLinks run={run.id} value={run.output} label="Files of the output" />
           {hidden.length > 0 ? (
             <p className="mt-2 flex flex-wrap items-center gap-1.5 text-xs text-ink-3">
               Hidden:
@@ -154,6 +159,7 @@ function Footer({ run }: { run: Run }) {
         <Link2 aria-hidden />
         {copied ? "Copied" : "Copy link"}
       </Button>
+      <ShareButton run={run.id} />
       <span className="flex items-center gap-2">
         {cancel.isError ? <ErrorNote error={cancel.error} /> : null}
         {isOver(run.status) ? (

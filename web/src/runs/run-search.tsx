@@ -19,7 +19,7 @@ export function RunSearch({ text, onChange }: { text: string; onChange: (text: s
       maxLength={200}
       value={typed}
       onChange={(event) => setTyped(event.target.value)}
-      className="w-full max-w-[320px]"
+      className="w-full sm:max-w-[320px]"
     />
   );
 }

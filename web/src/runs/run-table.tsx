@@ -2,7 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { History } from "lucide-react";
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
@@ -22,13 +22,13 @@ const ROW = 52;
 /** Runs, newest first. More are asked for as the end comes near, and only the rows in sight are drawn. */
 export function RunTable({ filter, hideTool, empty }: { filter: RunFilter; hideTool?: boolean; empty: ReactNode }) {
   const list = useInfiniteQuery(runsQuery(filter));
-  const runs = list.data?.pages.flatMap((page) => page.invocations) ?? [];
+  const runs = useMemo(() => list.data?.pages.flatMap((page) => page.invocations) ?? [], [list.data]);
   const frame = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
     if (frame.current) setTop(frame.current.getBoundingClientRect().top + window.scrollY);
   }, [list.isPending]);
-  const virtual = useWindowVirtualizer({ count: runs.length, estimateSize: () => ROW, overscan: 12, scrollMargin: top });
+  const virtual = useWindowVirtualizer({ count: runs.length, estimateSize: () => ROW, overscan: 6, scrollMargin: top });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
@@ -100,7 +100,7 @@ export function RunTable({ filter, hideTool, empty }: { filter: RunFilter; hideT
   );
 }
 
-function Row({ run, index, top, columns, hideTool }: { run: Run; index: number; top: number; columns: string; hideTool?: boolean }) {
+const Row = memo(function Row({ run, index, top, columns, hideTool }: { run: Run; index: number; top: number; columns: string; hideTool?: boolean }) {
   const time = runTime(run);
   const name = hideTool ? inputLine(run) : run.tool_id;
   return (
@@ -145,7 +145,7 @@ function Row({ run, index, top, columns, hideTool }: { run: Run; index: number; 
       </span>
     </div>
   );
-}
+});
 
 function inputLine(run: Run): string {
   const text = JSON.stringify(run.input) ?? "";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 
 import { Button } from "@/components/ui/button";
 import { PageHeader } from "@/components/ui/page-header";
@@ -20,6 +20,9 @@ export function RunsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const tools = useQuery(toolsQuery);
+  // A thousand choices make every drawing of the page dearer: they come when someone turns to them.
+  const [choosing, setChoosing] = useState(false);
+  const offered = choosing ? (tools.data ?? []).slice(0, 1000) : [];
   const change = (next: Partial<RunsSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
   // A span is counted from when it was chosen: a filter that moves would ask again and again.
@@ -41,10 +44,19 @@ export function RunsPage() {
             </option>
           ))}
         </Select>
-        <Select aria-label="Tool" className="w-56 max-sm:w-[calc(50%-4px)]" value={search.tool ?? ""} onChange={(event) => change({ tool: event.target.value || undefined })}>
+        <Select
+          aria-label="Tool"
+          className="w-56 max-sm:w-[calc(50%-4px)]"
+          value={search.tool ?? ""}
+          onFocus={() => setChoosing(true)}
+          onPointerEnter={() => setChoosing(true)}
+          onChange={(event) => change({ tool: event.target.value || undefined })}
+        >
           <option value="">Every tool</option>
-          {search.tool && !tools.data?.some((tool) => tool.id === search.tool) ? <option value={search.tool}>{search.tool}</option> : null}
-          {tools.data?.slice(0, 1000).map((tool) => (
+          {search.tool && !offered.some((tool) => tool.id === search.tool) ? (
+            <option value={search.tool}>{tools.data?.find((tool) => tool.id === search.tool)?.title ?? search.tool}</option>
+          ) : null}
+          {offered.map((tool) => (
             <option key={tool.id} value={tool.id}>
               {tool.title}
             </option>

@@ -5,6 +5,7 @@ import { Button } from "@/components/ui/button";
 import { type Change, DiffRows } from "@/components/ui/diff-rows";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { principalName } from "@/lib/format";
+import { clipped } from "@/lib/visible";
 import { pages } from "@/shell/pages";
 
 import type { Run } from "./queries";
@@ -24,7 +25,7 @@ export function PreviewOf({ run }: { run: Run }) {
         </h3>
         <span className="text-xs text-ink-3">From the dry run, nothing has changed yet</span>
       </div>
-      {preview.summary ? <p className="mb-3 text-sm text-ink-2">{preview.summary}</p> : null}
+      {preview.summary ? <p className="mb-3 break-words text-sm text-ink-2">{clipped(preview.summary, 600)}</p> : null}
       {preview.changes?.length ? <DiffRows changes={preview.changes} label="What would change" /> : null}
     </section>
   );
@@ -56,6 +57,7 @@ export function WaitingFor({ run }: { run: Run }) {
         ) : null}
       </p>
       {review?.assigned_to ? <p>It was given to {principalName(review.assigned_to).name}.</p> : null}
+      {review?.assigned_role ? <p>It was given to whoever holds {review.assigned_role}.</p> : null}
       {review?.approvers?.length ? <p>Holders of {review.approvers.join(", ")} may decide.</p> : null}
       {inbox ? (
         <Button onClick={() => void navigate({ to: "/approvals", search: { id: run.id } } as never)}>

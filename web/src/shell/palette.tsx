@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { Search } from "lucide-react";
+import { Building2, Search } from "lucide-react";
 import { Dialog, VisuallyHidden } from "radix-ui";
 import { useState } from "react";
 
@@ -9,8 +9,11 @@ import { meQuery } from "@/api/queries";
 import { shortId } from "@/components/ui/copyable";
 import { StatusBadge } from "@/components/ui/state-badges";
 import { recentRunsQuery } from "@/runs/queries";
+import { ownTenantsQuery } from "@/tenants/queries";
+import { useSwitchTenant } from "@/tenants/switch-tenant";
 import { toolsQuery } from "@/tools/queries";
 import { searchTools } from "@/tools/search";
+import { clipped } from "@/lib/visible";
 
 import { mayOpen, pages } from "./pages";
 
@@ -44,6 +47,8 @@ function Jump({ close }: { close: () => void }) {
   const me = useQuery(meQuery);
   const tools = useQuery(toolsQuery);
   const runs = useQuery(recentRunsQuery);
+  const tenants = useQuery(ownTenantsQuery);
+  const change = useSwitchTenant();
   const wanted = text.trim().toLowerCase();
   const found = searchTools(tools.data ?? [], wanted).slice(0, MOST);
   const foundPages = pages.filter(
@@ -54,6 +59,9 @@ function Jump({ close }: { close: () => void }) {
     .slice(0, wanted === "" ? 4 : MOST);
   // A whole id leads to its run even when it is not among the latest.
   const id = /^inv_[0-9a-f]{32}$/.test(wanted) && !foundRuns.some((run) => run.id === wanted) ? wanted : null;
+  const foundTenants = (tenants.data ?? []).filter(
+    (own) => own.access === "switch" && `switch to ${own.title} ${own.id}`.toLowerCase().includes(wanted),
+  );
   const openRun = (run: string) => {
     close();
     void navigate({ to: ".", search: (before: Record<string, unknown>) => ({ ...before, run }) } as never);
@@ -104,6 +112,17 @@ function Jump({ close }: { close: () => void }) {
               >
                 <page.icon aria-hidden className="size-4 text-ink-3" />
                 {page.title}
+              </Command.Item>
+            ))}
+          </Command.Group>
+        ) : null}
+        {foundTenants.length > 0 ? (
+          <Command.Group heading="Organisations">
+            {foundTenants.map((own) => (
+              <Command.Item key={own.id} value={`tenant ${own.id}`} className={itemLook} onSelect={() => change.mutate(own.id)}>
+                <Building2 aria-hidden className="size-4 text-ink-3" />
+                Switch to {clipped(own.title, 60)}
+                <span className="ml-auto truncate font-mono text-xs text-ink-3">{own.id}</span>
               </Command.Item>
             ))}
           </Command.Group>

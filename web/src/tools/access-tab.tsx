@@ -2,14 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { api, unwrap } from "@/api/client";
-import { sentence } from "@/api/error";
 import { Button } from "@/components/ui/button";
 import { Card, TitledCard } from "@/components/ui/card";
 import { Field, Input } from "@/components/ui/input";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
-import { VerdictBadge } from "@/components/ui/state-badges";
 import { ErrorState } from "@/components/ui/states";
-import { humanWord, principalName } from "@/lib/format";
+import { ExplanationCard } from "@/policy/explanation";
 
 import { draftOf } from "./input-draft";
 import type { Tool } from "./queries";
@@ -30,7 +28,7 @@ export function AccessTab({ tool }: { tool: Tool }) {
     retry: false,
   });
   return (
-    <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_320px]">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_320px]">
       {explained.isPending ? (
         <Card className="p-5">
           <Loading label="Asking every gate">
@@ -44,34 +42,7 @@ export function AccessTab({ tool }: { tool: Tool }) {
           <ErrorState error={explained.error} what="It can't be said" onRetry={() => void explained.refetch()} />
         </Card>
       ) : (
-        <Card>
-          <div className="border-b border-line px-5 py-4">
-            <p className="flex flex-wrap items-center gap-2 text-sm">
-              <span className="font-semibold">{principalName(explained.data.principal).name}</span>
-              <VerdictBadge verdict={explained.data.verdict} />
-              {explained.data.rule ? (
-                <span className="text-ink-3">
-                  decided by <span className="font-medium text-ink-2">{explained.data.rule}</span>
-                </span>
-              ) : null}
-            </p>
-          </div>
-          <ol className="divide-y divide-line">
-            {explained.data.steps.map((step, index) => (
-              <li key={index} className="grid gap-x-4 gap-y-1 px-5 py-3 text-sm sm:grid-cols-[140px_132px_minmax(0,1fr)]">
-                <span className="font-medium">{humanWord(step.gate)}</span>
-                <span>
-                  <VerdictBadge verdict={step.verdict} />
-                </span>
-                <span className="min-w-0 text-ink-2">
-                  {sentence(step.reason)}
-                  {step.rule ? <span className="block text-xs text-ink-3">{step.rule}</span> : null}
-                  {step.hint ? <span className="block text-xs text-ink-3">{sentence(step.hint)}</span> : null}
-                </span>
-              </li>
-            ))}
-          </ol>
-        </Card>
+        <ExplanationCard explanation={explained.data} />
       )}
       <div className="space-y-4">
         <TitledCard title="Ask for someone else">

@@ -17,12 +17,13 @@ import { counted, humanWord } from "@/lib/format";
 
 import { type ToolSummary, toolsQuery } from "./queries";
 import type { LibrarySearch } from "./routes";
-import { searchTools } from "./search";
+import { readAhead, searchTools } from "./search";
 import { statsByTool, type ToolStats, usageQuery } from "./stats";
 import { ToolGrid } from "./tool-grid";
 
 const route = getRouteApi("/shell/");
 const CHIPS = 10;
+const byTitle = new Intl.Collator("en");
 const sorts = { used: "Most used", name: "By name", recent: "Last used" } as const;
 
 /** Every tool I may call. */
@@ -63,6 +64,7 @@ function Library({ tools, stats }: { tools: ToolSummary[]; stats: Map<string, To
     }, 300);
     return () => clearTimeout(timer);
   });
+  useEffect(() => readAhead(tools), [tools]);
   const field = useRef<HTMLInputElement>(null);
   useSlash(field);
 
@@ -257,14 +259,14 @@ function counts<T>(items: readonly T[], of: (item: T) => string): [string, numbe
 }
 
 function order(sort: keyof typeof sorts, stats: Map<string, ToolStats>) {
-  const byName = (a: ToolSummary, b: ToolSummary) => a.title.localeCompare(b.title, "en");
+  const byName = (a: ToolSummary, b: ToolSummary) => byTitle.compare(a.title, b.title);
   const calls = (tool: ToolSummary) => stats.get(tool.id)?.calls ?? 0;
   const last = (tool: ToolSummary) => stats.get(tool.id)?.lastAt ?? "";
   switch (sort) {
     case "name":
       return byName;
     case "recent":
-      return (a: ToolSummary, b: ToolSummary) => last(b).localeCompare(last(a)) || byName(a, b);
+      return (a: ToolSummary, b: ToolSummary) => (last(b) < last(a) ? -1 : last(b) > last(a) ? 1 : byName(a, b));
     case "used":
       return (a: ToolSummary, b: ToolSummary) => calls(b) - calls(a) || byName(a, b);
   }

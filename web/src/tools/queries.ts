@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 
 import { api, type Schemas, unwrap } from "@/api/client";
+import { visible } from "@/lib/visible";
 
 export type ToolSummary = Schemas["ToolSummaryView"];
 export type Tool = Schemas["ToolView"];
@@ -9,12 +10,17 @@ export type Tool = Schemas["ToolView"];
 const PAGE = 1000;
 const MOST = 20;
 
+/** A tool whose words hide nothing: who wrote it may be a stranger. */
+function readable<T extends Pick<ToolSummary, "title" | "description" | "category">>(tool: T): T {
+  return { ...tool, title: visible(tool.title), description: visible(tool.description), category: visible(tool.category) };
+}
+
 async function allTools(): Promise<ToolSummary[]> {
   const tools: ToolSummary[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MOST; page += 1) {
     const part = await unwrap(api.GET("/api/v1/tools", { params: { query: { limit: PAGE, cursor } } }));
-    tools.push(...part.tools);
+    tools.push(...part.tools.map(readable));
     cursor = part.next_cursor ?? undefined;
     if (cursor === undefined) break;
   }
@@ -28,6 +34,6 @@ export const toolsQuery = queryOptions({ queryKey: ["tools"], queryFn: allTools,
 export const toolQuery = (id: string) =>
   queryOptions({
     queryKey: ["tool", id],
-    queryFn: () => unwrap(api.GET("/api/v1/tools/{id}", { params: { path: { id } } })),
+    queryFn: async () => readable(await unwrap(api.GET("/api/v1/tools/{id}", { params: { path: { id } } }))),
     staleTime: 60_000,
   });

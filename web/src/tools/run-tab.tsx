@@ -6,6 +6,7 @@ import { signInQuery } from "@/api/queries";
 import { initialOf, prepareSchema } from "@/form/prepare";
 import { useLiveRun } from "@/runs/live";
 import { isOver } from "@/runs/queries";
+import { personKey } from "@/tenants/switch-tenant";
 
 import { useCallTool, violationsOf } from "./call";
 import { draftOf, inputFromLink, keepDraft } from "./input-draft";
@@ -53,10 +54,10 @@ export function RunTab({ tool }: { tool: Tool }) {
   const violations = useMemo(() => violationsOf(failed ?? calling.error), [failed, calling.error]);
   const busy = calling.isPending || (shown !== undefined && !isOver(shown.status) && shown.status === "running");
   return (
-    <div className="grid items-start gap-6 lg:grid-cols-[400px_minmax(0,1fr)]">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[400px_minmax(0,1fr)]">
       <InputPanel
         tool={tool}
-        who={signIn.data?.principal ?? ""}
+        who={personKey(signIn.data)}
         input={input ?? initial}
         onChange={change}
         onRun={(value) => void start(value)}

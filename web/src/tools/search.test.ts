@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { ToolSummary } from "./queries";
-import { searchTools } from "./search";
+import { readAhead, searchTools } from "./search";
 
 const tool = (id: string, title: string, description = ""): ToolSummary =>
   ({ id, title, description, category: "analysis" }) as ToolSummary;
@@ -25,6 +25,18 @@ test("typing mistakes are forgiven, guesses are not made", () => {
   expect(found("scoer")).toEqual(["core__quick_score"]);
   expect(found("isue")).toEqual(["mcp__git__create_issue"]);
   expect(found("zebra")).toEqual([]);
+});
+
+test("a title that says it stands before a description that does", () => {
+  const two = [tool("t__a", "Another", "An issue of a kind."), tool("t__b", "Issues of the day"), tool("t__c", "Issue")];
+  expect(searchTools(two, "issue").map((one) => one.id)).toEqual(["t__c", "t__b", "t__a"]);
+});
+
+test("a list that is read ahead is searched the same", async () => {
+  const more = tools.map((one) => ({ ...one }));
+  readAhead(more);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(searchTools(more, "scoer").map((one) => one.id)).toEqual(["core__quick_score"]);
 });
 
 test("every word counts", () => expect(found("quick zebra")).toEqual([]));

@@ -6,8 +6,9 @@ import { Card, TitledCard } from "@/components/ui/card";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { EmptyState, ErrorState } from "@/components/ui/states";
 import { formatCount, formatDuration, formatNumber, formatShare } from "@/lib/format";
+import { byDay } from "@/usage/figures";
 
-import { statsByTool, type UsageRow, usageQuery } from "./stats";
+import { statsByTool, usageQuery } from "./stats";
 
 const Legend = lazy(() => import("@/output/charts").then((module) => ({ default: module.Legend })));
 const Plot = lazy(() => import("@/output/charts").then((module) => ({ default: module.Plot })));
@@ -57,7 +58,7 @@ export function UsageTab({ tool }: { tool: string }) {
             <Plot
               kind="bar"
               stacked
-              items={days(usage.data)}
+              items={byDay(usage.data, 30)}
               axis={{ field: "day", label: "Day" }}
               series={series}
             />
@@ -66,7 +67,7 @@ export function UsageTab({ tool }: { tool: string }) {
         <table className="sr-only">
           <caption>Runs by day</caption>
           <tbody>
-            {days(usage.data).map((day) => (
+            {byDay(usage.data, 30).map((day) => (
               <tr key={day.day}>
                 <th scope="row">{day.day}</th>
                 <td>
@@ -79,21 +80,4 @@ export function UsageTab({ tool }: { tool: string }) {
       </TitledCard>
     </div>
   );
-}
-
-/** Each of the last 30 days, those without runs too. */
-function days(rows: UsageRow[]): { day: string; good: number; bad: number; open: number }[] {
-  const found = new Map<string, { day: string; good: number; bad: number; open: number }>();
-  for (let back = 29; back >= 0; back -= 1) {
-    const day = new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
-    found.set(day, { day: day.slice(5), good: 0, bad: 0, open: 0 });
-  }
-  for (const row of rows) {
-    const day = found.get(row.day);
-    if (!day) continue;
-    if (row.status === "completed") day.good += row.calls;
-    else if (["pending", "running", "waiting"].includes(row.status)) day.open += row.calls;
-    else day.bad += row.calls;
-  }
-  return [...found.values()];
 }

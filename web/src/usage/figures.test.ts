@@ -22,10 +22,10 @@ const rows = [
 
 test("every day has its place, and days out of sight have none", () => {
   const days = byDay(rows, 3, Date.parse("2026-03-02T12:00:00Z"));
-  expect(days.map((day) => day.day)).toEqual(["02-28", "03-01", "03-02"]);
+  expect(days.map((day) => day.day)).toEqual(["28 Feb", "1 Mar", "2 Mar"]);
   expect(days[0]).toMatchObject({ good: 0, open: 0, bad: 0 });
   expect(days[1]).toMatchObject({ good: 0, open: 9, bad: 0 });
-  expect(days[2]).toEqual({ day: "03-02", good: 3, open: 0, bad: 1, cost: 1.5 });
+  expect(days[2]).toEqual({ day: "2 Mar", good: 3, open: 0, bad: 1, cost: 1.5 });
 });
 
 test("tools are put together, the most called first", () => {

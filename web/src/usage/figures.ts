@@ -8,12 +8,14 @@ export type Day = { day: string; good: number; open: number; bad: number; cost: 
 /** The counts of one tool put together. */
 export type ToolFigures = { tool: string; calls: number; good: number; ended: number; runMs: number; cost: number; lastAt: string };
 
+const dayWords = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+
 /** Each of the last days, those without calls too, oldest first. Days are the server's: UTC. */
 export function byDay(rows: readonly UsageRow[], days: number, now: number = Date.now()): Day[] {
   const found = new Map<string, Day>();
   for (let back = days - 1; back >= 0; back -= 1) {
-    const day = new Date(now - back * 86_400_000).toISOString().slice(0, 10);
-    found.set(day, { day: day.slice(5), good: 0, open: 0, bad: 0, cost: 0 });
+    const date = new Date(now - back * 86_400_000);
+    found.set(date.toISOString().slice(0, 10), { day: dayWords.format(date), good: 0, open: 0, bad: 0, cost: 0 });
   }
   for (const row of rows) {
     const day = found.get(row.day);

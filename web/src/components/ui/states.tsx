@@ -5,6 +5,7 @@ import { asProblem } from "@/api/error";
 import { cn } from "@/lib/cn";
 
 import { Button } from "./button";
+import { Said } from "./said";
 
 function Framed({ icon: Icon, title, children, className, alert, level = 2 }: {
   icon: LucideIcon;
@@ -58,7 +59,7 @@ export function ErrorState({ error, what, onRetry, className, level }: {
   return (
     <Framed icon={CloudOff} title={what} className={className} level={level} alert>
       <p>
-        {problem.sentence} {problem.hint}
+        <Said text={problem.sentence} /> <Said text={problem.hint} />
       </p>
       {problem.code ? <code className="block font-mono text-xs">{problem.code}</code> : null}
       {onRetry ? (
@@ -76,7 +77,7 @@ export function ErrorNote({ error, className }: { error: unknown; className?: st
   const problem = asProblem(error);
   return (
     <div role="alert" className={cn("rounded-lg bg-danger-soft px-3 py-2 text-sm text-danger-ink", className)}>
-      {problem.sentence} {problem.hint}
+      <Said text={problem.sentence} /> <Said text={problem.hint} />
       {problem.code ? <code className="ml-2 font-mono text-xs">{problem.code}</code> : null}
     </div>
   );
