@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use toolgate_app::{Limits, Records, Snapshots};
+use toolgate_app::{Connections, Limits, Records, Snapshots};
 use toolgate_core::id::{ApiKeyId, TenantId};
 use toolgate_core::port::capability::{Capabilities, SystemClock};
 use toolgate_core::port::store::Store;
@@ -104,10 +104,10 @@ async fn runner(tools: usize, policies: usize) -> anyhow::Result<Runner> {
         tools: Arc::clone(&snapshots) as _,
         policy: Arc::clone(&snapshots) as _,
         authorizer: Arc::new(AccessAuthorizer),
-        connections: Arc::new(GrantedConnections::default()),
+        connections: Arc::new(Connections::new(GrantedConnections::default(), Arc::clone(&snapshots))),
         limiter: Arc::new(Limits::new(Arc::clone(&store), Arc::clone(&snapshots), None)),
         directory: Arc::new(Records::new(Arc::clone(&store), snapshots)),
-        capabilities: Capabilities { clock: Some(Arc::clone(&clock) as _), http: None },
+        capabilities: Capabilities { clock: Some(Arc::clone(&clock) as _), ..Capabilities::default() },
         store,
         clock,
         settings: Settings::default(),

@@ -83,12 +83,17 @@ pub struct RemarkRequest {
     pub text: String,
 }
 
-/// Someone else's turn.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+/// Someone else's turn: a person's, or that of whoever holds a role.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReassignRequest {
-    /// Who is to decide: `user:…`.
-    pub to: String,
+    /// Who is to decide: `user:…`. This or `role`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// The role whose holders are to decide. One of them must be allowed to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[a-z0-9][a-z0-9_.-]{0,63}$", example = "approver")]
+    pub role: Option<String>,
 }
 
 /// A standing grant.

@@ -94,6 +94,8 @@ door_codes! {
     RequestTimeout = "request_timeout", 408;
     /// It does not stand where this would be possible.
     Conflict = "conflict", 409;
+    /// The tenant's files take up all they may.
+    StorageFull = "storage_full", 409;
     /// The body is too large.
     PayloadTooLarge = "payload_too_large", 413;
     /// The body is not JSON by its `Content-Type`.

@@ -26,8 +26,7 @@ pub struct ThrownKillView {
     /// The switch.
     #[serde(flatten)]
     pub kill: KillView,
-    /// Whether there is what it names. A switch for what is not there holds from the moment it comes. Left out for a
-    /// connection, of which there is no list.
+    /// Whether there is what it names. A switch for what is not there holds from the moment it comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<bool>,
 }

@@ -3,7 +3,10 @@
 mod approval;
 mod assignment;
 mod connection;
+mod entity;
 mod error;
+mod event_list;
+mod file;
 mod input_request;
 mod invocation;
 mod key;
@@ -18,8 +21,10 @@ mod registry;
 mod report;
 mod review;
 mod role;
+mod share;
 mod sign_in;
 mod tenant;
+mod tenant_link;
 mod tool;
 mod toolset;
 mod upstream;
@@ -31,7 +36,10 @@ pub use approval::{
 };
 pub use assignment::{AssignmentListView, AssignmentView, PutAssignmentRequest};
 pub use connection::{ConnectRequest, ConnectView, ConnectionListView, ConnectionView, PutConnectionRequest};
+pub use entity::{EntityListView, EntityTypeListView, EntityTypeView, EntityView};
 pub use error::{DoorCode, ErrorBody, ErrorView};
+pub use event_list::{AuditEventListView, AuditEventView, cursor_of};
+pub use file::{FileListView, FileView, InvocationFilesView};
 pub use input_request::{AnswerInputRequest, InputRequestView};
 pub use invocation::{
     AuditReportView, BrokenRecordView, CallView, CreateSessionRequest, EventView, InvocationListView,
@@ -58,11 +66,16 @@ pub use registry::{PutToolSettingRequest, RegistryListView, RegistryToolView, To
 pub use report::{LinksView, ToolResultRequest, ToolResultView};
 pub use review::{RemarkView, ReviewView, VoteView};
 pub use role::{PutRoleRequest, RoleListView, RoleView};
+pub use share::{NewShareView, ShareListView, ShareRequest, ShareView};
 pub use sign_in::{
     AcceptRequest, ChangePasswordRequest, IdentityProviderView, InvitationView, SecretText, SignInListView,
     SignInMethodsView, SignInRequest, SignInView, SignedInView,
 };
 pub use tenant::{CreateTenantRequest, TenantCreatedView, TenantListView, TenantView, UpdateTenantRequest};
+pub use tenant_link::{
+    AddTenantRequest, OwnTenantListView, OwnTenantView, SwitchTenantRequest, TenantAddedView, TenantLinkListView,
+    TenantLinkView,
+};
 pub use tool::{ToolListView, ToolSummaryView, ToolView};
 pub use toolset::{PutToolsetRequest, ToolsetListView, ToolsetView};
 pub use upstream::{

@@ -30,6 +30,9 @@ pub struct ReviewView {
     /// Who it was given to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_to: Option<String>,
+    /// The role to whose holders it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assigned_role: Option<String>,
     /// Questions and answers.
     pub remarks: Vec<RemarkView>,
     /// When it is passed on to more people.
@@ -77,6 +80,7 @@ impl From<Review> for ReviewView {
                 .map(|vote| VoteView { by: vote.by.to_string(), at: rfc3339(vote.at) })
                 .collect(),
             assigned_to: review.assigned_to.map(|who| who.to_string()),
+            assigned_role: review.assigned_role.map(|role| role.to_string()),
             remarks: review
                 .remarks
                 .into_iter()

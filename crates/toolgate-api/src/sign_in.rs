@@ -106,6 +106,8 @@ pub struct SignInView {
     pub method: String,
     /// The browser, as it names itself.
     pub user_agent: String,
+    /// The tenant it is in now: another one where you switched.
+    pub tenant: String,
     /// Whether it is the one this request came with.
     pub current: bool,
     /// When.
@@ -124,6 +126,7 @@ impl SignInView {
             id: sign_in.id.to_string(),
             method: sign_in.method,
             user_agent: sign_in.user_agent,
+            tenant: sign_in.tenant.to_string(),
             current,
             created_at: rfc3339(sign_in.created_at),
             last_seen_at: rfc3339(sign_in.last_seen_at),

@@ -99,6 +99,7 @@ impl App {
         self.record_key_uses().await?;
         self.forget_notifications().await?;
         self.forget_oauth().await?;
+        self.sweep_files(self.now()).await?;
         self.store().forget_sign_ins(self.now()).await
     }
 }

@@ -7,12 +7,13 @@ use serde_json::json;
 use toolgate_core::administration::Write;
 use toolgate_core::connection::{Connection, ConnectionKind, ConnectionState, Owner, is_service};
 use toolgate_core::document::Area;
-use toolgate_core::id::{ConnectionId, PrincipalId};
+use toolgate_core::id::{ConnectionId, TenantId};
 use toolgate_core::port::broker::Broker;
 use toolgate_core::port::connection::Opened;
 use toolgate_core::upstream::{Transport, Upstream};
 use toolgate_core::{Actor, CallError, ErrorCode};
 
+use crate::connections::{denied, person_of};
 use crate::services::{place_of, upstream_of};
 use crate::{App, AppError};
 
@@ -121,6 +122,7 @@ impl App {
         }
         let found = self.store().connection(&actor.tenant, service, &owner).await?;
         let (connection, _) = found.ok_or(AppError::NotFound { what: "connection" })?;
+        self.replaceable(actor, &connection)?;
         let summary = json!({ "action": "connection.removed", "id": connection.id, "service": service,
                               "owner": owner.as_str() });
         self.change(actor, summary, vec![Write::RemoveConnection { id: connection.id }]).await?;
@@ -134,6 +136,10 @@ impl App {
         connection: Connection,
         sealed: toolgate_core::connection::SealedSecret,
     ) -> Result<Connection, AppError> {
+        let before = self.store().connection(&actor.tenant, &connection.service, &connection.owner).await?;
+        if let Some((before, _)) = before {
+            self.replaceable(actor, &before)?;
+        }
         let summary = json!({ "action": "connection.set", "id": connection.id, "service": connection.service,
                               "owner": connection.owner.as_str(), "kind": connection.kind.as_str() });
         let write = Write::PutConnection(Box::new((connection.clone(), sealed)));
@@ -142,8 +148,57 @@ impl App {
         Ok(connection)
     }
 
+    /// Nobody gets around a kill switch by connecting anew, save who may lift it.
+    fn replaceable(&self, actor: &Actor, before: &Connection) -> Result<(), AppError> {
+        match self.stopped(&before.tenant, before.id) {
+            Err(error) if self.require(actor, Area::Kills).is_err() => Err(AppError::Call(error)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Refuses a connection that a kill switch stops.
+    fn stopped(&self, tenant: &TenantId, id: ConnectionId) -> Result<(), CallError> {
+        let killed = self.snapshots.get(tenant).and_then(|snapshot| snapshot.gate.killed_connection(id));
+        killed.map_or(Ok(()), |decision| Err(denied(decision)))
+    }
+
+    /// Refuses to ask a server for its tools through a connection that is stopped. A connection that is not there is
+    /// noticed by who asks for it.
+    pub(crate) async fn not_stopped(
+        &self,
+        tenant: &TenantId,
+        service: &str,
+        owner: Option<Owner>,
+    ) -> Result<(), AppError> {
+        let Some(owner) = owner else { return Ok(()) };
+        match self.store().connection(tenant, service, &owner).await? {
+            Some((connection, _)) => self.stopped(tenant, connection.id).map_err(AppError::Call),
+            None => Ok(()),
+        }
+    }
+
+    /// A connection by its id alone, for the few who have nothing else.
+    pub(crate) async fn connection_by_id(
+        &self,
+        tenant: &TenantId,
+        id: ConnectionId,
+    ) -> Result<Option<Connection>, AppError> {
+        const PART: u32 = 500;
+        let mut after = None;
+        loop {
+            let part = self.store().connections(tenant, None, after, PART).await?;
+            if let Some(found) = part.iter().find(|connection| connection.id == id) {
+                return Ok(Some(found.clone()));
+            }
+            match part.last() {
+                Some(last) if last.id < id => after = Some(last.id),
+                Some(_) | None => return Ok(None),
+            }
+        }
+    }
+
     /// What is open to a service was opened with what it had before.
-    async fn renew_service(&self, actor: &Actor, service: &str, owner: &Owner) {
+    pub(crate) async fn renew_service(&self, actor: &Actor, service: &str, owner: &Owner) {
         let name = service.strip_prefix("mcp:").and_then(|name| name.parse().ok());
         let person = match owner {
             Owner::Shared => None,
@@ -220,11 +275,6 @@ impl App {
             AppError::Call(CallError::new(ErrorCode::Unavailable, "this gate keeps no connections"))
         })
     }
-}
-
-/// The person whose connections a caller uses.
-fn person_of(actor: &Actor) -> &PrincipalId {
-    actor.subject_id().unwrap_or(&actor.principal)
 }
 
 fn not_narrowed(actor: &Actor) -> Result<(), AppError> {

@@ -23,6 +23,8 @@ pub(crate) struct Entrance {
     pub(crate) journeys: Attempts,
     /// Keys from one address that were none.
     pub(crate) keys: Attempts,
+    /// Goings from tenant to tenant of one person: each is written into two records.
+    pub(crate) switches: Attempts,
     pub(crate) hasher: Hasher,
     pub(crate) cookies: KnownCookies,
     pub(crate) providers: Vec<ConnectedProvider>,
@@ -35,6 +37,7 @@ impl Default for Entrance {
             addresses: Attempts::new(50, Duration::from_secs(6)),
             journeys: Attempts::new(30, Duration::from_secs(2)),
             keys: Attempts::new(50, Duration::from_millis(200)),
+            switches: Attempts::new(30, Duration::from_secs(2)),
             hasher: Hasher::default(),
             cookies: KnownCookies::default(),
             providers: Vec::new(),

@@ -48,6 +48,15 @@ pub enum AppError {
         /// When to come back.
         retry_after_seconds: u64,
     },
+    /// A file that is too large.
+    #[error("the file is larger than {most} bytes")]
+    TooLarge {
+        /// What it may have.
+        most: u64,
+    },
+    /// The tenant's files take up all they may.
+    #[error("there is no room for this file")]
+    StorageFull,
     /// A link that does not work: unknown, used, or over.
     #[error("this link does not work, or does not work any more")]
     TokenInvalid,

@@ -6,7 +6,7 @@ use toolgate_core::contract::Audience;
 use toolgate_core::document::Area;
 use toolgate_core::id::{PrincipalId, PrincipalKind, ToolName};
 use toolgate_core::port::gate::{Ask, Decision, Verdict};
-use toolgate_core::{Actor, Effect, Egress, Timestamp};
+use toolgate_core::{Actor, CallError, Effect, Egress, Timestamp};
 
 use crate::snapshot::RegistryEntry;
 use crate::{App, AppError};
@@ -90,7 +90,7 @@ impl App {
         let entry = entry.ok_or(AppError::NotFound { what: "tool" })?;
         let now = request.at.unwrap_or_else(|| self.now());
         let ask = Ask { labels: &request.labels, now, ..self.ask(&who, &entry.tool) };
-        let steps = self.walk(&ask, entry, request.input.as_ref());
+        let steps = self.walk(&ask, entry, request.input.as_ref()).await;
         let strictest = steps.iter().max_by_key(|step| strictness(step.verdict));
         let verdict = match strictest.map_or("deny", |step| step.verdict) {
             "pass" | "skip" => "allow",
@@ -112,7 +112,7 @@ impl App {
         })
     }
 
-    fn walk(&self, ask: &Ask<'_>, entry: &RegistryEntry, input: Option<&Value>) -> Vec<ExplainStep> {
+    async fn walk(&self, ask: &Ask<'_>, entry: &RegistryEntry, input: Option<&Value>) -> Vec<ExplainStep> {
         let parts = self.runner.parts();
         let (who, tool, contract) = (ask.actor, &entry.tool, &entry.tool.contract);
         let mut steps = Vec::new();
@@ -144,6 +144,12 @@ impl App {
             Ok(()) => step("access rules", "pass", "every access rule the tool needs is held"),
             Err(error) => step("access rules", "deny", error.message).hint(error.hint),
         });
+        if tool.needs_connection() {
+            steps.push(match parts.connections.check(ask, None).await {
+                Ok(_) => step("connection", "pass", "the connection the tool works with may be used"),
+                Err(error) => of_refusal("connection", error),
+            });
+        }
         match input {
             None => steps.push(step("arguments", "skip", "no arguments were given to explain")),
             Some(input) => match tool.check_input(input) {
@@ -183,6 +189,12 @@ fn of_decision(gate: &'static str, decision: &Decision) -> ExplainStep {
     };
     let reason = if decision.reason.is_empty() { "it may run unattended" } else { decision.reason.as_str() };
     step(gate, verdict, reason).rule(decision.rule.to_string()).hint(decision.hint.clone())
+}
+
+fn of_refusal(gate: &'static str, error: CallError) -> ExplainStep {
+    let rule = error.details.as_ref().and_then(|details| details.get("rule")?.as_str());
+    let rule = rule.map(str::to_owned);
+    ExplainStep { rule, ..step(gate, "deny", error.message).hint(error.hint) }
 }
 
 fn strictness(verdict: &str) -> u8 {

@@ -18,7 +18,7 @@ pub enum Inbox {
     /// Everything.
     #[default]
     All,
-    /// What was made by me or for me, or given to me.
+    /// What was made by me or for me, or given to me or to a role I hold.
     Mine,
     /// What waits for any of us.
     Group,
@@ -168,10 +168,13 @@ fn by_grant(row: &Invocation) -> bool {
 impl Inbox {
     fn holds(self, actor: &Actor, row: &Invocation) -> bool {
         let opened = &row.opened;
-        let assigned = row.review.as_ref().and_then(|review| review.assigned_to.as_ref());
-        let mine = opened.actor == actor.principal
-            || opened.subject.as_ref() == Some(&actor.principal)
-            || assigned == Some(&actor.principal);
+        let given = row.review.as_ref().is_some_and(|review| {
+            let role = review.assigned_role.as_ref();
+            review.assigned_to.as_ref() == Some(&actor.principal)
+                || role.is_some_and(|role| actor.roles.iter().any(|held| held == role.as_str()))
+        });
+        let mine =
+            given || opened.actor == actor.principal || opened.subject.as_ref() == Some(&actor.principal);
         match self {
             Self::All => true,
             Self::Mine => mine,

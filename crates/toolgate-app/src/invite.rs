@@ -17,6 +17,7 @@ use crate::password::Password;
 use crate::powers::{is_like_others, nothing_changed_since};
 use crate::secret::Secret;
 use crate::sign_in::{Arrival, SignedIn, user_id};
+use crate::tenant_link::unlink_by_password;
 use crate::{App, AppError};
 
 const SET_UP_LASTS: Duration = Duration::from_secs(24 * 3600);
@@ -144,6 +145,7 @@ impl App {
         };
         // A password that is set answers every link that asked for one.
         self.void_invitations(&user.tenant, &user.id).await?;
+        self.void_tenant_links(&user.tenant, &user.id).await?;
         self.end_all_sign_ins(&user.tenant, &user.id, EndSignIns::All).await?;
         self.begin_sign_in(user, "password", arrival).await
     }
@@ -177,6 +179,7 @@ impl App {
             writes.push(Write::PutPrincipal { principal: Box::new(user.clone()), expect });
         }
         writes.push(Write::SetPassword { principal: user.id.clone(), hash: Some(hash) });
+        writes.push(unlink_by_password(&user.id));
         let summary = json!({ "action": "user.accept", "principal": user.id, "by_link": token.purpose });
         let change = AdminChange::new(user.tenant.clone(), user.id.clone(), self.now(), &summary, writes);
         self.commit(change).await?;

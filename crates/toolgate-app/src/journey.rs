@@ -106,6 +106,9 @@ impl App {
         let binding = papers.binding(&journey);
         let identity = connected.provider.identify(&binding, code, back.issuer).await.map_err(fault)?;
         let user = self.user_of(connected, &identity).await?;
+        if let Err(cause) = self.link_by_identity(&user, &identity, &connected.name).await {
+            tracing::warn!(error = %cause, "a person's users in several tenants could not be linked");
+        }
         let signed_in = self.begin_sign_in(user, &connected.name, arrival).await?;
         Ok((signed_in, journey.return_to))
     }

@@ -22,8 +22,8 @@ const HEARD: Duration = Duration::from_secs(2);
 pub struct ThrownKill {
     /// The switch.
     pub kill: Stored<Kill>,
-    /// Whether there is what it names; none for a connection, of which there is no list.
-    pub known: Option<bool>,
+    /// Whether there is what it names.
+    pub known: bool,
 }
 
 impl App {
@@ -66,6 +66,7 @@ impl App {
             Err(other) => return Err(other),
         };
         let known = self.is_there(actor, &kill).await?;
+        self.close_connection(actor, &kill).await;
         let (app, actor) = (self.clone(), actor.clone());
         tokio::spawn(async move {
             app.stop_running(&actor, &kill).await;
@@ -76,8 +77,8 @@ impl App {
         Ok(ThrownKill { kill: thrown, known })
     }
 
-    /// Whether there is what a switch names; none where that can't be told.
-    async fn is_there(&self, actor: &Actor, kill: &Kill) -> Result<Option<bool>, AppError> {
+    /// Whether there is what a switch names.
+    async fn is_there(&self, actor: &Actor, kill: &Kill) -> Result<bool, AppError> {
         let there = match kill.kind {
             KillKind::Tool => match kill.target.parse() {
                 Ok(id) => self.registered(actor, &id).is_some(),
@@ -92,9 +93,23 @@ impl App {
                 Err(_) => false,
             },
             KillKind::Tenant => true,
-            KillKind::Connection => return Ok(None),
+            KillKind::Connection => match kill.target.parse() {
+                Ok(id) => self.connection_by_id(&actor.tenant, id).await?.is_some(),
+                Err(_) => false,
+            },
         };
-        Ok(Some(there))
+        Ok(there)
+    }
+
+    /// What is open with a connection that is stopped is let go of: a program holds its secret for as long as it runs.
+    async fn close_connection(&self, actor: &Actor, kill: &Kill) {
+        let id = (kill.kind == KillKind::Connection).then(|| kill.target.parse().ok()).flatten();
+        let Some(id) = id else { return };
+        match self.connection_by_id(&actor.tenant, id).await {
+            Ok(Some(connection)) => self.renew_service(actor, &connection.service, &connection.owner).await,
+            Ok(None) => {}
+            Err(cause) => tracing::warn!(error = %cause, "what is open with a stopped connection stays so"),
+        }
     }
 
     /// The id of the tool that goes by this name here, switched on or not: its own, or an old one.

@@ -13,9 +13,16 @@ mod connect_service;
 mod connection;
 mod connections;
 mod directory;
+mod entity;
+mod entity_file;
+mod entity_principal;
 mod entrance;
 mod error;
+mod event_list;
 mod explain;
+mod file;
+mod file_sweep;
+mod file_upload;
 mod grant;
 mod identity;
 mod inbox;
@@ -29,6 +36,7 @@ mod limit;
 mod limits;
 mod list_tools;
 mod manage;
+mod mcp_request;
 mod mcp_session;
 mod notification;
 mod oauth;
@@ -46,6 +54,7 @@ mod principal;
 mod profile;
 mod read_invocation;
 mod reading;
+mod reassign;
 mod report;
 mod review;
 mod role;
@@ -54,16 +63,21 @@ mod services;
 mod session;
 mod set_up;
 mod settle_invocation;
+mod share;
 mod sign_in;
 mod signed_in;
 mod snapshot;
 mod stored;
+mod switch_tenant;
 mod tenant;
+mod tenant_link;
 mod tool_setting;
 mod toolset;
 mod try_policy;
 mod upstream;
+mod upstream_check;
 mod upstream_reading;
+mod upstream_secret;
 mod upstream_tool;
 mod usage;
 
@@ -78,8 +92,12 @@ pub use authenticate::{ApiKeySecret, hash_key};
 pub use background::Background;
 pub use connections::Connections;
 pub use directory::Records;
+pub use entity::{Entity, EntityQuery, EntityType};
 pub use error::AppError;
+pub use event_list::EventQuery;
 pub use explain::{ExplainRequest, ExplainStep, Explanation};
+pub use file::FilesOf;
+pub use file_upload::{FileSettings, Upload};
 pub use grant::{Remember, RememberArguments};
 pub use identity::{ConnectedProvider, IdentityFault};
 pub use inbox::{Chores, Inbox};
@@ -102,16 +120,20 @@ pub use password::Password;
 pub use policy::{PolicyState, PolicyVersion};
 pub use principal::{NewPrincipal, PrincipalChange};
 pub use read_invocation::InvocationQuery;
+pub use reassign::Assignee;
 pub use review::Decision;
 pub use role::TenantRole;
 pub use secret::Secret;
 pub use services::StoredServices;
 pub use set_up::{AdminKey, ToolSetUpError, set_up_admin, set_up_tools};
 pub use settle_invocation::Settlement;
+pub use share::{ShareSettings, SharedRun};
 pub use sign_in::{Arrival, SignInMethods, SignedIn};
 pub use snapshot::{RegistryEntry, Snapshot, Snapshots};
 pub use stored::Stored;
+pub use switch_tenant::{OwnTenant, Reach};
 pub use tenant::TenantChange;
+pub use tenant_link::PendingLink;
 pub use toolset::ToolsetWithTools;
 pub use try_policy::{PolicyTrial, TriedCall};
 pub use upstream::KnownUpstream;
@@ -133,6 +155,8 @@ pub struct App {
     oauth: Arc<Oauth>,
     outbox: Arc<Outbox>,
     accounts: connection::Accounts,
+    files: Arc<file_upload::Files>,
+    shares: ShareSettings,
 }
 
 impl App {
@@ -148,6 +172,8 @@ impl App {
             oauth: Arc::default(),
             outbox: Arc::default(),
             accounts: connection::Accounts::default(),
+            files: Arc::default(),
+            shares: ShareSettings::default(),
         }
     }
 

@@ -16,6 +16,7 @@ use toolgate_core::{Actor, Credential};
 
 use crate::attempts::login_bucket;
 use crate::powers::nothing_changed_since;
+use crate::tenant_link::unlink_by_password;
 use crate::{App, AppError};
 
 /// OWASP's first choice for argon2id: 19 MiB, two passes, one lane.
@@ -176,7 +177,8 @@ fn broken(what: &'static str) -> AppError {
 }
 
 impl App {
-    /// Changes the caller's own password, and ends all their other sign-ins and every link to choose another.
+    /// Changes the caller's own password, and ends all their other sign-ins, every link to choose another, and what the
+    /// old one has linked with users of other tenants.
     ///
     /// # Errors
     /// When the current one is wrong, the new one is not acceptable, or the caller came with a key.
@@ -198,8 +200,10 @@ impl App {
         }
         self.entrance.logins.give_back(&bucket);
         let hash = self.entrance.hasher.hash(new).await?;
-        self.keep_password(&actor.tenant, &actor.principal, hash, "changed", vec![]).await?;
+        let links = vec![unlink_by_password(&actor.principal)];
+        self.keep_password(&actor.tenant, &actor.principal, hash, "changed", links).await?;
         self.void_invitations(&actor.tenant, &actor.principal).await?;
+        self.void_tenant_links(&actor.tenant, &actor.principal).await?;
         self.end_all_sign_ins(&actor.tenant, &actor.principal, EndSignIns::AllBut(id)).await
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolgate_core::document::Area;
-use toolgate_core::id::{InvocationId, PrincipalId, PrincipalKind};
+use toolgate_core::id::{InvocationId, PrincipalKind};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::review::{Review, ReviewStep};
 use toolgate_core::runner::{Edit, RunError};
@@ -210,30 +210,8 @@ impl App {
         .await
     }
 
-    /// Gives a waiting call to someone else to decide on. They must be allowed to.
-    ///
-    /// # Errors
-    /// As [`App::approve_invocation`]; "invalid" for someone who could not decide.
-    pub async fn reassign_invocation(
-        &self,
-        actor: &Actor,
-        id: InvocationId,
-        to: PrincipalId,
-    ) -> Result<Invocation, AppError> {
-        let invocation = self.waiting(actor, id).await?;
-        let directory = &self.runner.parts().directory;
-        let able = match directory.actor(&actor.tenant, &to, None, None).await? {
-            Some(person) => self.may_approve(&person, &invocation).await,
-            None => false,
-        };
-        if !able {
-            return Err(AppError::invalid(format!("`{to}` may not decide on this call"))
-                .with_hint("name a person whom policy and the approval rules let decide"));
-        }
-        self.review_step(actor, id, |_| Ok(ReviewStep::Reassigned { to: to.clone() })).await
-    }
-
-    async fn review_step(
+    /// Takes one step of a review, for whoever may say something about the call.
+    pub(crate) async fn review_step(
         &self,
         actor: &Actor,
         id: InvocationId,
@@ -254,7 +232,7 @@ impl App {
     }
 
     /// A waiting call that this person may decide on.
-    async fn waiting(&self, actor: &Actor, id: InvocationId) -> Result<Invocation, AppError> {
+    pub(crate) async fn waiting(&self, actor: &Actor, id: InvocationId) -> Result<Invocation, AppError> {
         let invocation = self.read_invocation(actor, id).await?;
         // Invariant: only a person decides, never the agent or service that asks.
         if actor.principal.kind() != PrincipalKind::User {

@@ -43,6 +43,12 @@ impl App {
         limit: usize,
     ) -> Result<(Vec<TenantRole>, Option<String>), AppError> {
         self.require(actor, Area::Roles)?;
+        let roles = self.all_roles(actor).await?;
+        Ok(part_of(roles.into_values().collect(), |role| &role.name, after, limit))
+    }
+
+    /// All roles of the caller's tenant, by name.
+    pub(crate) async fn all_roles(&self, actor: &Actor) -> Result<BTreeMap<String, TenantRole>, AppError> {
         let mut roles: BTreeMap<String, TenantRole> = BUILT_IN
             .iter()
             .map(|(name, ..)| ((*name).to_owned(), built_in(name)))
@@ -51,7 +57,7 @@ impl App {
         for written in self.stored::<Role>(actor, DocumentKind::Role).await? {
             roles.insert(written.name.clone(), own(written));
         }
-        Ok(part_of(roles.into_values().collect(), |role| &role.name, after, limit))
+        Ok(roles)
     }
 
     /// One role.

@@ -140,6 +140,7 @@ impl App {
             created_at: now,
             last_seen_at: now,
             expires_at: end_of(now, now),
+            switched: None,
         };
         self.store().put_sign_in(sign_in.clone()).await?;
         metrics::counter!("toolgate_sign_ins_total", "outcome" => "signed_in").increment(1);
@@ -163,6 +164,6 @@ pub(crate) fn end_of(created_at: Timestamp, now: Timestamp) -> Timestamp {
 }
 
 /// A browser's name for itself, as far as it can be shown.
-fn shown(user_agent: &str) -> String {
+pub(crate) fn shown(user_agent: &str) -> String {
     user_agent.chars().filter(|c| !c.is_control()).take(MAX_USER_AGENT).collect()
 }

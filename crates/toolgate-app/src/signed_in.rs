@@ -55,7 +55,7 @@ impl App {
         let Some((mut sign_in, principal)) = self.store().sign_in_by_hash(&hash).await? else {
             return Ok(None);
         };
-        if !lasts_at(&sign_in, now) {
+        if !lasts_at(&sign_in, now) || !self.still_holds(&sign_in).await? {
             return Ok(None);
         }
         let credential = Credential::SignIn(sign_in.id);
@@ -119,7 +119,9 @@ impl App {
         which: EndSignIns,
     ) -> Result<(), AppError> {
         self.store().end_sign_ins(tenant, user, which).await?;
-        self.entrance.cookies.forget(|known| known.tenant == *tenant && known.principal == *user);
+        self.entrance.cookies.forget(|known| {
+            (&known.tenant, &known.principal) == (tenant, user) || known.home() == (tenant, user)
+        });
         Ok(())
     }
 

@@ -4,33 +4,20 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolgate_core::administration::Write;
+use toolgate_core::connection::Owner;
 use toolgate_core::document::{Area, DocumentKind, Expect};
-use toolgate_core::id::{Slug, TenantId};
+use toolgate_core::id::{PrincipalId, Slug, TenantId};
 use toolgate_core::port::upstream::{Health, Listing, Upstreams};
-use toolgate_core::upstream::{ToolState, Transport, Upstream, UpstreamAuth, UpstreamTool, tool_id};
+use toolgate_core::upstream::{ToolState, Transport, Upstream, UpstreamAuth, UpstreamTool};
 use toolgate_core::{Actor, CallError};
 
-use crate::bounds;
 use crate::stored::{Stored, part_of};
+use crate::upstream_check::checked;
 use crate::{App, AppError};
 
 const KIND: DocumentKind = DocumentKind::Upstream;
 /// The most servers of a tenant.
 const MOST: usize = 200;
-const MAX_ARGS: usize = 64;
-const MAX_TEXT: usize = 4_096;
-/// Headers that carry who we are, or how we speak.
-const OURS: [&str; 9] = [
-    "accept",
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "cookie",
-    "host",
-    "transfer-encoding",
-    "user-agent",
-];
 
 /// A server as it stands: what was written, how it does here, and how many of its tools stand where.
 #[derive(Debug, Clone)]
@@ -178,6 +165,8 @@ impl App {
         self.permitted(actor, upstream)?;
         let pool = self.upstreams().ok_or_else(no_pool)?;
         let person = (upstream.auth == UpstreamAuth::PerUser).then_some(&actor.principal);
+        let owner = account_of(upstream, person);
+        self.not_stopped(&actor.tenant, &format!("mcp:{name}"), owner).await?;
         pool.list(&actor.tenant, name, upstream, person).await.map_err(AppError::Call)
     }
 
@@ -202,221 +191,18 @@ impl App {
     }
 }
 
+/// Whose account a server is asked with.
+pub(crate) fn account_of(upstream: &Upstream, person: Option<&PrincipalId>) -> Option<Owner> {
+    match upstream.auth {
+        UpstreamAuth::None => None,
+        UpstreamAuth::Shared => Some(Owner::Shared),
+        UpstreamAuth::PerUser => person.cloned().map(Owner::Person),
+    }
+}
+
 fn no_pool() -> AppError {
     AppError::Call(CallError::new(
         toolgate_core::ErrorCode::UpstreamFailed,
         "this server is not set up to call MCP servers",
     ))
-}
-
-fn checked(name: &Slug, upstream: Upstream) -> Result<Upstream, AppError> {
-    if tool_id(name, "x").is_none() {
-        return Err(AppError::invalid(
-            "an MCP server's name may have at most 24 letters, digits, `-` and single `_`",
-        )
-        .with_hint("it stands in every tool's id, as in `mcp__<name>__<tool>`; choose a short one"));
-    }
-    match &upstream.transport {
-        Transport::Stdio { command, args, env } => {
-            bounds::at_most(args, MAX_ARGS, "args")?;
-            if command.is_empty() || std::iter::once(command).chain(args).any(|text| !is_argument(text)) {
-                return Err(AppError::invalid(
-                    "the command and its arguments must be plain texts without NUL",
-                )
-                .with_hint("each argument is handed over as it is; there is no shell"));
-            }
-            for (key, value) in env {
-                if !is_variable(key) || !is_argument(value) {
-                    return Err(AppError::invalid(
-                        "`env` holds a name or value that can't be an environment variable",
-                    ));
-                }
-                // An empty one says that the program takes it from a connection.
-                if steers(key) {
-                    return Err(AppError::invalid(format!(
-                        "`{key}` would change which program runs, or how"
-                    ))
-                    .with_hint("name the program and its arguments instead"));
-                }
-                if !value.is_empty() {
-                    no_secret(key)?;
-                }
-            }
-        }
-        Transport::Http { url, headers } => {
-            check_address(url)?;
-            for (key, value) in headers {
-                let plain = |text: &str| text.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
-                if key.is_empty()
-                    || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-                    || !plain(value)
-                {
-                    return Err(AppError::invalid("`headers` holds a name or value that can't be a header"));
-                }
-                if OURS.iter().any(|ours| key.eq_ignore_ascii_case(ours))
-                    || key.to_ascii_lowercase().starts_with("mcp-")
-                {
-                    return Err(AppError::invalid(format!("the header `{key}` is the gate's own to send")));
-                }
-                no_secret(key)?;
-            }
-        }
-    }
-    if !(100..=300_000).contains(&upstream.connect_timeout_ms) {
-        return Err(AppError::invalid("`connect_timeout_ms` must be from 100 to 300,000"));
-    }
-    if !(1..=256).contains(&upstream.concurrency) {
-        return Err(AppError::invalid("`concurrency` must be from 1 to 256"));
-    }
-    Ok(Upstream { title: bounds::title(&upstream.title)?, ..upstream })
-}
-
-/// An address of the web, without a name and password in it. Where it leads is checked when it is called.
-fn check_address(url: &str) -> Result<(), AppError> {
-    let bad = |why: &str| {
-        AppError::invalid(format!("`url` {why}")).with_hint("such as `https://mcp.example.com/mcp`")
-    };
-    if url.len() > MAX_TEXT || !url.bytes().all(|b| b.is_ascii_graphic()) {
-        return Err(bad("is too long, or holds what an address can't"));
-    }
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    let Some(rest) = rest else { return Err(bad("must begin with `https://` or `http://`")) };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    if authority.is_empty() {
-        return Err(bad("names no host"));
-    }
-    let query = url.split_once('?').map_or("", |(_, query)| query);
-    for name in query.split('&').filter_map(|pair| pair.split('=').next()).filter(|name| !name.is_empty()) {
-        no_secret(name)?;
-    }
-    if authority.contains('@') {
-        return Err(bad("may not hold a name or password"));
-    }
-    Ok(())
-}
-
-fn is_argument(text: &str) -> bool {
-    text.len() <= MAX_TEXT && !text.contains('\0')
-}
-
-/// Variables by which a program is led to run something else: what may be started is decided by its name.
-fn steers(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    let starts = [
-        "LD_",
-        "DYLD_",
-        "GIT_",
-        "PERL5",
-        "BASH_",
-        "NPM_CONFIG_",
-        "PYTHON",
-        "RUBY",
-        "NODE_",
-        "JAVA_",
-        "JDK_",
-        "_JAVA",
-    ];
-    let whole = [
-        "PATH",
-        "HOME",
-        "ENV",
-        "SHELL",
-        "IFS",
-        "PS4",
-        "PROMPT_COMMAND",
-        "CLASSPATH",
-        "EDITOR",
-        "PAGER",
-        "TMPDIR",
-    ];
-    let ends = ["_OPTIONS", "_OPTS", "_PRELOAD"];
-    starts.iter().any(|start| name.starts_with(start))
-        || whole.contains(&name.as_str())
-        || ends.iter().any(|end| name.ends_with(end))
-}
-
-fn is_variable(name: &str) -> bool {
-    (1..=128).contains(&name.len())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        && !name.starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// Documents are shown to all who manage them and kept in every version: no place for a secret.
-fn no_secret(name: &str) -> Result<(), AppError> {
-    let ends = |end: &&str| name.to_ascii_uppercase().ends_with(end);
-    let secret = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "_KEY", "-KEY", "APIKEY"].iter().any(ends);
-    if !secret && toolgate_schema::forbidden_name(name).is_none() {
-        return Ok(());
-    }
-    Err(AppError::invalid(format!("`{name}` looks like it carries a secret"))
-        .with_hint("keep it as a connection: `toolgate connection set mcp:<name>`"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn http(url: &str) -> Upstream {
-        Upstream {
-            title: String::new(),
-            transport: Transport::Http { url: url.to_owned(), headers: Default::default() },
-            enabled: true,
-            auth: UpstreamAuth::None,
-            connect_timeout_ms: 1_000,
-            concurrency: 4,
-        }
-    }
-
-    fn ok(name: &str, upstream: Upstream) -> bool {
-        checked(&name.parse().unwrap(), upstream).is_ok()
-    }
-
-    #[test]
-    fn addresses_are_of_the_web_and_hold_no_password() {
-        assert!(ok("a", http("https://mcp.example.com/mcp")));
-        for bad in [
-            "",
-            "file:///etc/passwd",
-            "https://",
-            "https://ada:x@host/",
-            "ftp://host",
-            "https://a b/",
-            "https://h/?api_key=x",
-        ] {
-            assert!(!ok("a", http(bad)), "{bad}");
-        }
-    }
-
-    #[test]
-    fn names_leave_ids_unambiguous() {
-        for bad in ["a__b", "a.b", "a_", "a-very-long-name-that-fits-nowhere"] {
-            assert!(!ok(bad, http("https://h/")), "{bad}");
-        }
-    }
-
-    #[test]
-    fn secrets_have_no_place_in_a_document() {
-        let with = |key: &str| Upstream {
-            transport: Transport::Stdio {
-                command: "server".to_owned(),
-                args: Vec::new(),
-                env: [(key.to_owned(), "x".to_owned())].into(),
-            },
-            ..http("https://h/")
-        };
-        assert!(ok("a", with("LOG_LEVEL")));
-        for bad in [
-            "API_KEY",
-            "NOTION_TOKEN",
-            "PASSWORD",
-            "A=B",
-            "",
-            "PATH",
-            "LD_PRELOAD",
-            "NODE_OPTIONS",
-            "PYTHONPATH",
-        ] {
-            assert!(!ok("a", with(bad)), "{bad}");
-        }
-    }
 }

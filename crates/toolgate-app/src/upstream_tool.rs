@@ -16,6 +16,7 @@ use toolgate_core::upstream::{Acceptance, Accepted, Offer, ToolState, Upstream, 
 use toolgate_core::{Actor, JsonText};
 
 use crate::stored::{Stored, part_of};
+use crate::upstream::account_of;
 use crate::{App, AppError};
 
 const KIND: DocumentKind = DocumentKind::UpstreamTool;
@@ -274,9 +275,13 @@ impl App {
             if !found.body.enabled || !self.snapshots.commands().permits(&tenant, &found.body.transport) {
                 continue;
             }
-            let kept = match pool.list(&tenant, &name, &Arc::new(found.body), None).await {
-                Ok(listing) => self.keep_listing(&tenant, &gate, &name, listing).await,
-                Err(error) => Err(AppError::Call(error)),
+            let owner = account_of(&found.body, None);
+            let kept = match self.not_stopped(&tenant, &format!("mcp:{name}"), owner).await {
+                Err(stopped) => Err(stopped),
+                Ok(()) => match pool.list(&tenant, &name, &Arc::new(found.body), None).await {
+                    Ok(listing) => self.keep_listing(&tenant, &gate, &name, listing).await,
+                    Err(error) => Err(AppError::Call(error)),
+                },
             };
             match kept {
                 Ok(looked)

@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::json;
 use toolgate_core::connection::{Connection, ConnectionKind, ConnectionState, Owner, SealedSecret};
+use toolgate_core::error::A_PAGE_HERE;
 use toolgate_core::id::{ConnectionId, TenantId};
 use toolgate_core::port::broker::Services;
 use toolgate_core::port::capability::Clock;
@@ -76,24 +77,22 @@ pub(crate) struct Open {
 
 #[async_trait]
 impl Credentials for SecretBroker {
+    async fn find(
+        &self,
+        tenant: &TenantId,
+        service: &str,
+        whose: Whose<'_>,
+    ) -> Result<ConnectionId, CallError> {
+        self.usable(tenant, service, whose).await.map(|(connection, _)| connection.id)
+    }
+
     async fn present(
         &self,
         tenant: &TenantId,
         service: &str,
         whose: Whose<'_>,
     ) -> Result<Vec<Presented>, CallError> {
-        let owner = owner_of(whose);
-        let needed = || self.needed(service, &owner);
-        let found = self.parts.store.connection(tenant, service, &owner).await.map_err(unavailable)?;
-        let (connection, sealed) = found.ok_or_else(needed)?;
-        // Looked at anew with each call: whoever moves a service does not get what was meant for where it was.
-        let place = self.parts.services.place(tenant, service).await.map_err(unavailable)?;
-        if place.is_none_or(|place| place.bound() != connection.place) {
-            return Err(needed());
-        }
-        if matches!(connection.state, ConnectionState::NeedsLogin | ConnectionState::Revoked) {
-            return Err(needed());
-        }
+        let (connection, sealed) = self.usable(tenant, service, whose).await?;
         let open = self.open(connection, sealed)?;
         let open = if self.is_fresh(&open) { open } else { self.refreshed(open).await? };
         self.note_use(open.connection.id).await;
@@ -137,6 +136,28 @@ impl SecretBroker {
         Self { parts, flights: Flights::default(), noted: Mutex::default() }
     }
 
+    /// The connection that is there to be used, as it is stored.
+    async fn usable(
+        &self,
+        tenant: &TenantId,
+        service: &str,
+        whose: Whose<'_>,
+    ) -> Result<(Connection, SealedSecret), CallError> {
+        let owner = owner_of(whose);
+        let needed = || self.needed(service, &owner);
+        let found = self.parts.store.connection(tenant, service, &owner).await.map_err(unavailable)?;
+        let (connection, sealed) = found.ok_or_else(needed)?;
+        // Looked at anew with each call: whoever moves a service does not get what was meant for where it was.
+        let place = self.parts.services.place(tenant, service).await.map_err(unavailable)?;
+        if place.is_none_or(|place| place.bound() != connection.place) {
+            return Err(needed());
+        }
+        if matches!(connection.state, ConnectionState::NeedsLogin | ConnectionState::Revoked) {
+            return Err(needed());
+        }
+        Ok((connection, sealed))
+    }
+
     pub(crate) fn open(&self, connection: Connection, sealed: SealedSecret) -> Result<Open, CallError> {
         let belongs = Belongs { tenant: &connection.tenant, connection: connection.id };
         let opened = self.parts.keyring.open_secret(belongs, &sealed);
@@ -156,9 +177,11 @@ impl SecretBroker {
             Owner::Shared => ("shared", format!("{base}/connections/{service}/connect?shared=true")),
             Owner::Person(_) => ("person", format!("{base}/connections/{service}/connect")),
         };
+        // Without a host it is said so, and made whole where a request says which.
+        let at = if base.is_empty() { format!("{link}{A_PAGE_HERE}") } else { link.clone() };
         let hint = match owner {
-            Owner::Shared => format!("someone who manages connections has to connect it at {link}"),
-            Owner::Person(_) => format!("connect your account at {link}"),
+            Owner::Shared => format!("someone who manages connections has to connect it at {at}"),
+            Owner::Person(_) => format!("connect your account at {at}"),
         };
         CallError::new(ErrorCode::ConnectionNeeded, format!("`{service}` has to be connected first"))
             .hint(hint)

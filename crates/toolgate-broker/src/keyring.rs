@@ -90,6 +90,15 @@ impl Keyring {
         Self::from_texts(&newest, old.split(','), "TOOLGATE_MASTER_KEY or TOOLGATE_MASTER_KEYS_OLD")
     }
 
+    /// As [`Keyring::open`], but without making a key: none when there is none.
+    ///
+    /// # Errors
+    /// When a key is none, or the file can't be used.
+    pub fn open_if_there(folder: &Path) -> Result<Option<Self>, KeyringError> {
+        let given = std::env::var("TOOLGATE_MASTER_KEY").is_ok_and(|text| !text.trim().is_empty());
+        if given || folder.join("master.key").exists() { Self::open(folder).map(Some) } else { Ok(None) }
+    }
+
     /// The keys in a file, one a line, newest first; a file that is not there is made with one new key.
     ///
     /// # Errors

@@ -17,5 +17,5 @@ mod refresh;
 pub use broker::{BrokerParts, SecretBroker};
 pub use envelope::{Belongs, EnvelopeError};
 pub use keyring::{Keyring, KeyringError};
-pub use master_key::{MasterKeyError, check_master_key, rewrap_all};
+pub use master_key::{MasterKeyError, Seals, check_master_key, rewrap_all, seals_of};
 pub use oauth::{ClientRegistry, KnownClient};

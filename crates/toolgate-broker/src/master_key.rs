@@ -1,5 +1,7 @@
 //! Which master key a store is under, and moving it to another.
 
+use std::collections::BTreeMap;
+
 use toolgate_core::connection::KeyCheck;
 use toolgate_core::port::connection_store::{ConnectionStore, StoredSecret};
 use toolgate_core::port::store::StoreError;
@@ -8,6 +10,8 @@ use crate::envelope::{Belongs, EnvelopeError};
 use crate::keyring::Keyring;
 
 const PART: u32 = 200;
+/// Of more secrets than this under other keys, the rest is not counted.
+const MOST_LOOKED_AT: u32 = 10_000;
 
 /// Why these master keys can't be used with a store.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +86,45 @@ pub async fn rewrap_all(
         store.set_key_check(known.as_deref(), check_of(keyring)).await?;
     }
     Ok(done)
+}
+
+/// How the secrets of a store stand to the master keys at hand.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Seals {
+    /// The master key that the store is under, where it is not at hand.
+    pub wanted: Option<String>,
+    /// How many secrets are sealed under keys that are not at hand, by key.
+    pub missing: BTreeMap<String, usize>,
+    /// How many are under a key that is at hand and not the newest.
+    pub older: usize,
+}
+
+/// Looks which secrets the master keys at hand open. Nothing is opened or written.
+///
+/// # Errors
+/// When the store can't be read.
+pub async fn seals_of(
+    store: &(impl ConnectionStore + ?Sized),
+    keyring: Option<&Keyring>,
+) -> Result<Seals, StoreError> {
+    let holds = |check: &KeyCheck| {
+        keyring
+            .and_then(|keyring| keyring.check_value(&check.key_id))
+            .is_some_and(|value| value == check.value)
+    };
+    let mut seals = Seals {
+        wanted: store.key_check().await?.filter(|check| !holds(check)).map(|check| check.key_id),
+        ..Seals::default()
+    };
+    for stored in store.secrets_not_under(keyring.map_or("", Keyring::newest), MOST_LOOKED_AT).await? {
+        let id = stored.secret.key_id;
+        if keyring.is_some_and(|keyring| keyring.has(&id)) {
+            seals.older += 1;
+        } else {
+            *seals.missing.entry(id).or_default() += 1;
+        }
+    }
+    Ok(seals)
 }
 
 fn check_of(keyring: &Keyring) -> KeyCheck {

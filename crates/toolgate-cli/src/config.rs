@@ -12,9 +12,11 @@ use toolgate_egress::EgressPolicy;
 use toolgate_policy::cedar::Policies;
 
 use crate::broker::ConnectionConfig;
+use crate::files::FileConfig;
 use crate::notify::NotifyConfig;
 use crate::oauth::OauthConfig;
 use crate::oidc::OidcConfig;
+use crate::shares::ShareConfig;
 
 /// `toolgate.toml`.
 #[derive(Debug, Default, Deserialize)]
@@ -36,10 +38,14 @@ pub(crate) struct Config {
     pub(crate) oauth: OauthConfig,
     /// Who is told outside of what happens, by name.
     pub(crate) notify: BTreeMap<String, NotifyConfig>,
+    /// Links by which anyone may look at a run.
+    pub(crate) shares: ShareConfig,
     /// Where requests may go that leave the house.
     pub(crate) egress: EgressPolicy,
     /// Accounts at outside services.
     pub(crate) connections: ConnectionConfig,
+    /// Files that tools read.
+    pub(crate) files: FileConfig,
 }
 
 #[derive(Debug, Default, Deserialize)]

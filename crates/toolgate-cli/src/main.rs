@@ -5,6 +5,7 @@ mod client;
 mod config;
 mod conformance_client;
 mod courier;
+mod files;
 mod mcp;
 mod mcp_door;
 mod notify;
@@ -12,6 +13,7 @@ mod oauth;
 mod oidc;
 mod print;
 mod serve;
+mod shares;
 mod telemetry;
 mod upstreams;
 
@@ -45,6 +47,9 @@ enum Command {
     /// Play the client in the protocol's test suite.
     #[command(hide = true)]
     ConformanceClient(conformance_client::ConformanceArgs),
+    /// Wait for a gate to end, and end the MCP servers it left.
+    #[command(hide = true)]
+    KeepWatch,
     /// Serve MCP over standard input and output: a gate elsewhere, or local data.
     #[command(after_help = mcp::EXAMPLES)]
     Mcp(Box<mcp::McpArgs>),
@@ -52,8 +57,16 @@ enum Command {
     Client(client::ClientCommand),
 }
 
+// A call makes and drops hundreds of small texts on threads that hand them to each other.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Command::KeepWatch = cli.command {
+        upstreams::keep_watch();
+        return ExitCode::SUCCESS;
+    }
     // Both HTTP and Postgres may need TLS; one provider serves both.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -73,6 +86,7 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(cause) => print::failure(&cause),
         },
+        Command::KeepWatch => ExitCode::SUCCESS,
         Command::Client(command) => runtime.block_on(client::run(command, &cli.global)),
     }
 }

@@ -28,7 +28,7 @@ use toolgate_store_sqlite::SqliteStore;
 
 use crate::config::{Config, ToolConfig};
 use crate::telemetry::{self, LogFormat};
-use crate::{broker, mcp_door, notify, oauth, oidc, print, upstreams};
+use crate::{broker, files, mcp_door, notify, oauth, oidc, print, shares, upstreams};
 
 /// How to run a gate.
 #[derive(Debug, Args)]
@@ -211,11 +211,10 @@ pub(crate) async fn wire(args: &ServeArgs, config: Config, address: SocketAddr) 
         tools: Arc::clone(&snapshots) as _,
         policy: Arc::clone(&snapshots) as _,
         authorizer: Arc::new(AccessAuthorizer),
-        connections: Arc::new(Connections::new(
-            GrantedConnections::default(),
-            Arc::clone(&snapshots),
-            Arc::clone(&clock),
-        )),
+        connections: Arc::new(
+            Connections::new(GrantedConnections::default(), Arc::clone(&snapshots))
+                .with_accounts(Arc::clone(&broker) as _),
+        ),
         limiter: Arc::new(Limits::new(
             Arc::clone(&store),
             Arc::clone(&snapshots),
@@ -232,8 +231,10 @@ pub(crate) async fn wire(args: &ServeArgs, config: Config, address: SocketAddr) 
     let background = Background { renew_every: lease / 4, ..Background::default() };
     let app = App::new(runner.clone(), snapshots).with_providers(oidc::connect(config.oidc)?);
     let app = app.with_oauth(oauth::settings(config.oauth)?);
+    let app = app.with_shares(shares::settings(&config.shares)?);
     let known_at = config.server.public_url.clone().map(public_url).transpose()?;
     let app = app.with_broker(broker);
+    let app = app.with_files(files::settings(&config.files));
     let app = app.with_outbox(notify::outbox(config.notify, known_at)?);
     let background = tokio::spawn(background.run(app.clone()));
 
@@ -379,7 +380,7 @@ fn copy_of_the_clock(number: u32) -> anyhow::Result<BoundTool> {
 }
 
 fn capabilities(args: &ServeArgs, clock: &Arc<dyn Clock>) -> anyhow::Result<Capabilities> {
-    let mut capabilities = Capabilities { clock: Some(Arc::clone(clock)), http: None };
+    let mut capabilities = Capabilities { clock: Some(Arc::clone(clock)), ..Capabilities::default() };
     if let Some(receiver) = &args.fixture_receiver {
         capabilities.http = Some(Arc::new(toolgate_fixtures::ReceiverHttp::new(receiver)?));
     }

@@ -5,10 +5,12 @@ use serde::Serialize;
 use crate::connection::{Connection, SealedSecret};
 use crate::document::{DocumentKind, Expect};
 use crate::event::{EventDraft, EventKind};
-use crate::id::{ApiKeyId, ConnectionId, InvocationId, OauthGrantId, PrincipalId, SessionId, TenantId};
+use crate::id::{ApiKeyId, ConnectionId, InvocationId, OauthGrantId, PrincipalId, SessionId, ShareId, TenantId, TenantLinkId};
 use crate::json::{JsonText, digest};
 use crate::oauth::OauthGrant;
 use crate::principal::{ApiKey, Principal};
+use crate::tenant_link::TenantLink;
+use crate::share::Share;
 use crate::time::Timestamp;
 
 /// One thing written.
@@ -104,6 +106,28 @@ pub enum Write {
     RevokeOauthGrantsOf {
         /// The application.
         client_id: String,
+    },
+    /// A link to a call. An unknown call or maker is a `NotFound`, a taken id or hash is `Refused`.
+    PutShare(Box<Share>),
+    /// A link that is taken back. One that was before stays as it is; unknown is a `NotFound`.
+    RevokeShare {
+        /// Which.
+        id: ShareId,
+    },
+    /// This tenant's half of a link with a user of another; one between the same two ends. An unknown user on either
+    /// side is a `NotFound`.
+    LinkTenant(Box<TenantLink>),
+    /// A link that ends, from this tenant's side; unknown or ended before is a `NotFound`.
+    UnlinkTenant {
+        /// Which.
+        id: TenantLinkId,
+    },
+    /// All links of a user end that were proved here in this way.
+    UnlinkTenants {
+        /// Whose.
+        principal: PrincipalId,
+        /// The proof.
+        proof: String,
     },
 }
 

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::contract::{ApprovalMode, BadContract, ContractVersion, Egress, ToolContract};
+use crate::contract::{ApprovalMode, BadContract, Binding, ContractVersion, Egress, ToolContract};
+use crate::file_place::FilePlaces;
 use crate::id::{TenantId, ToolName};
 use crate::port::capability::Capability;
-use crate::port::executor::Executor;
+use crate::port::executor::{Account, Executor};
 use crate::port::validator::Validator;
 use crate::redaction::Redactor;
 
@@ -21,6 +22,8 @@ pub struct BoundTool {
     pub capabilities: Vec<Capability>,
     /// Whether every call waits for a person, as the database says.
     pub requires_approval: bool,
+    /// Where its input names files.
+    pub(crate) files: FilePlaces,
     pub(crate) input: Arc<dyn Validator>,
     pub(crate) output: Arc<dyn Validator>,
     pub(crate) redactor: Redactor,
@@ -49,11 +52,17 @@ impl BoundTool {
         let version = contract.version();
         let requires_approval =
             contract.approval == ApprovalMode::AlwaysAsk || contract.egress == Egress::Write;
+        // What an MCP server calls a file is its own business: it can't read ours.
+        let files = match contract.execution {
+            Binding::Mcp { .. } => FilePlaces::default(),
+            _ => FilePlaces::of(&contract.input_schema),
+        };
         Ok(Self {
             contract: Arc::new(contract),
             version,
             capabilities,
             requires_approval,
+            files,
             input,
             output,
             redactor,
@@ -69,6 +78,7 @@ impl BoundTool {
             version: self.version.clone(),
             capabilities: self.capabilities.clone(),
             requires_approval: true,
+            files: self.files.clone(),
             input: Arc::clone(&self.input),
             output: Arc::clone(&self.output),
             redactor: self.redactor.clone(),
@@ -80,6 +90,18 @@ impl BoundTool {
     #[must_use]
     pub fn offered_to(&self, tenant: &TenantId) -> bool {
         self.contract.tenants.is_empty() || self.contract.tenants.iter().any(|slug| slug == tenant.as_str())
+    }
+
+    /// The account at an outside service that its calls go through, where its binding has one.
+    #[must_use]
+    pub fn account(&self) -> Option<&Account> {
+        self.executor.account()
+    }
+
+    /// Whether its calls go through an account of any kind.
+    #[must_use]
+    pub fn needs_connection(&self) -> bool {
+        self.contract.connection.is_some() || self.account().is_some()
     }
 }
 

@@ -1,9 +1,11 @@
 //! What a store is asked to write: a row and its events, made together so that neither can go alone.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::CallError;
-use crate::event::{Event, EventDraft, EventKind};
+use crate::event::{ChainHead, Event, EventDraft, EventKind};
 use crate::id::{PrincipalId, WorkerId};
 use crate::invocation::{IllegalStep, Invocation, Opened, Step};
 use crate::json::JsonText;
@@ -109,6 +111,14 @@ impl NewCall {
         &self.session
     }
 
+    /// The row as written, once its events stand between these places of the chain.
+    #[must_use]
+    pub fn written_between(&self, before: ChainHead, after: ChainHead) -> Invocation {
+        let mut invocation = self.invocation.clone();
+        (invocation.seqs, invocation.head) = ((before.seq + 1, after.seq), Some(after));
+        invocation
+    }
+
     /// The row as written, once its events have their places.
     #[must_use]
     pub fn written(self, events: &[Event]) -> Invocation {
@@ -179,18 +189,23 @@ impl Change {
     /// The row as written, once its event has its place.
     #[must_use]
     pub fn written(self, event: &Event) -> Invocation {
-        let mut invocation = self.next;
-        invocation.seqs.1 = event.seq;
-        invocation.head = Some(event.head());
+        self.written_at(event.head())
+    }
+
+    /// The same, for an event that ends the chain here.
+    #[must_use]
+    pub fn written_at(&self, head: ChainHead) -> Invocation {
+        let mut invocation = self.next.clone();
+        (invocation.seqs.1, invocation.head) = (head.seq, Some(head));
         invocation
     }
 }
 
 /// What an event's `data` holds. One flat object for all kinds: what a kind does not have is left out.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Body {
+struct Body<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    call: Option<Opened>,
+    call: Option<Cow<'a, Opened>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     attempt: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,13 +215,13 @@ struct Body {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     deadline: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    chunk: Option<JsonText>,
+    chunk: Option<Cow<'a, JsonText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    output: Option<JsonText>,
+    output: Option<Cow<'a, JsonText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cost_micros: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    error: Option<CallError>,
+    error: Option<Cow<'a, CallError>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     review: Option<Box<Review>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -220,28 +235,30 @@ fn draft(
     step: &Step,
     at: Timestamp,
 ) -> EventDraft {
-    let mut body = Body { call: call.cloned(), ..Body::default() };
-    match step.clone() {
+    let mut body = Body { call: call.map(Cow::Borrowed), ..Body::default() };
+    match step {
         Step::NeedsApproval { reason, deadline, review } => {
-            (body.reason, body.deadline, body.review) = (Some(reason), Some(deadline), review);
+            (body.reason, body.deadline, body.review) = (Some(reason.clone()), Some(*deadline), review.clone());
         }
-        Step::ReviewChanged { step } => body.step = Some(step),
+        Step::ReviewChanged { step } => body.step = Some(step.clone()),
         Step::Waiting { reason, deadline } => {
-            (body.reason, body.deadline) = (Some(reason), Some(deadline));
+            (body.reason, body.deadline) = (Some(reason.clone()), Some(*deadline));
         }
         Step::Approved { reason } | Step::Cancelled { reason } | Step::CancelRequested { reason } => {
-            body.reason = reason;
+            body.reason.clone_from(reason);
         }
-        Step::Rejected { reason } => body.reason = Some(reason),
-        Step::Started { attempt, worker } => (body.attempt, body.worker) = (Some(attempt), Some(worker)),
-        Step::OutputAppended { chunk } => body.chunk = Some(chunk),
+        Step::Rejected { reason } => body.reason = Some(reason.clone()),
+        Step::Started { attempt, worker } => (body.attempt, body.worker) = (Some(*attempt), Some(*worker)),
+        Step::OutputAppended { chunk } => body.chunk = Some(Cow::Borrowed(chunk)),
         Step::Completed { output, cost_micros } => {
-            (body.output, body.cost_micros) = (Some(output), cost_micros)
+            (body.output, body.cost_micros) = (Some(Cow::Borrowed(output)), *cost_micros);
         }
-        Step::Failed { error } | Step::InDoubt { error } => body.error = Some(error),
+        Step::Failed { error } | Step::InDoubt { error } => body.error = Some(Cow::Borrowed(error)),
         Step::Expired => {}
         Step::LateResult { attempt, output, error } => {
-            (body.attempt, body.output, body.error) = (Some(attempt), output, error);
+            body.attempt = Some(*attempt);
+            (body.output, body.error) =
+                (output.as_ref().map(Cow::Borrowed), error.as_ref().map(Cow::Borrowed));
         }
     }
     EventDraft {
@@ -291,9 +308,9 @@ pub fn fold(events: &[Event]) -> Result<Invocation, BadHistory> {
     let mut current: Option<Invocation> = None;
     for event in events {
         let (seq, at, by) = (event.seq, event.draft.at, &event.draft.actor);
-        let body: Body = serde_json::from_str(event.draft.data.as_str())
+        let body: Body<'_> = serde_json::from_str(event.draft.data.as_str())
             .map_err(|cause| BadHistory::Unreadable { seq, cause: Some(cause) })?;
-        let opened = body.call.clone();
+        let opened = body.call.as_deref().cloned();
         let step = step_of(event.draft.kind, body).ok_or(BadHistory::Unreadable { seq, cause: None })?;
         let mut next = match (&current, opened) {
             (None, Some(opened)) => Invocation::open(opened, by, &step, at),
@@ -313,7 +330,7 @@ pub fn recorded(invocation: &Invocation) -> Invocation {
     Invocation { due_at: None, head: None, ..invocation.clone() }
 }
 
-fn step_of(kind: EventKind, body: Body) -> Option<Step> {
+fn step_of(kind: EventKind, body: Body<'_>) -> Option<Step> {
     Some(match kind {
         EventKind::NeedsApproval => {
             Step::NeedsApproval { reason: body.reason?, deadline: body.deadline?, review: body.review }
@@ -322,16 +339,20 @@ fn step_of(kind: EventKind, body: Body) -> Option<Step> {
         EventKind::Approved => Step::Approved { reason: body.reason },
         EventKind::Rejected => Step::Rejected { reason: body.reason? },
         EventKind::Started => Step::Started { attempt: body.attempt?, worker: body.worker? },
-        EventKind::OutputAppended => Step::OutputAppended { chunk: body.chunk? },
+        EventKind::OutputAppended => Step::OutputAppended { chunk: body.chunk?.into_owned() },
         EventKind::Waiting => Step::Waiting { reason: body.reason?, deadline: body.deadline? },
-        EventKind::Completed => Step::Completed { output: body.output?, cost_micros: body.cost_micros },
-        EventKind::Failed => Step::Failed { error: body.error? },
+        EventKind::Completed => Step::Completed { output: body.output?.into_owned(), cost_micros: body.cost_micros },
+        EventKind::Failed => Step::Failed { error: body.error?.into_owned() },
         EventKind::Cancelled => Step::Cancelled { reason: body.reason },
         EventKind::Expired => Step::Expired,
-        EventKind::InDoubt => Step::InDoubt { error: body.error? },
+        EventKind::InDoubt => Step::InDoubt { error: body.error?.into_owned() },
         EventKind::CancelRequested => Step::CancelRequested { reason: body.reason },
         EventKind::LateResult => {
-            Step::LateResult { attempt: body.attempt?, output: body.output, error: body.error }
+            Step::LateResult {
+                attempt: body.attempt?,
+                output: body.output.map(Cow::into_owned),
+                error: body.error.map(Cow::into_owned),
+            }
         }
         // Not a step of any call.
         EventKind::AdminChanged => return None,

@@ -46,6 +46,8 @@ pub enum Area {
     Connections,
     /// Applications that may ask people to let them in, and what people let them do.
     OauthClients,
+    /// Other people's files.
+    Files,
 }
 
 text_form!(Area {
@@ -64,12 +66,13 @@ text_form!(Area {
     Upstreams = "upstreams",
     UpstreamCommands = "upstream_commands",
     Connections = "connections",
-    OauthClients = "oauth_clients"
+    OauthClients = "oauth_clients",
+    Files = "files"
 });
 
 impl Area {
     /// Every area.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Tenants,
         Self::Principals,
         Self::Keys,
@@ -86,6 +89,7 @@ impl Area {
         Self::UpstreamCommands,
         Self::Connections,
         Self::OauthClients,
+        Self::Files,
     ];
 }
 

@@ -92,6 +92,9 @@ impl fmt::Display for ErrorCode {
     }
 }
 
+/// What a hint says after a link that has no host.
+pub const A_PAGE_HERE: &str = ", a page of this gate";
+
 /// Why a call stopped, safe to show: it never holds raw arguments, secrets or withheld output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallError {
@@ -126,5 +129,48 @@ impl CallError {
     pub fn details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self
+    }
+
+    /// The same for a reader who found this server at `base`: a link to a page of it, in `details.link`, is made whole.
+    #[must_use]
+    pub fn seen_from(mut self, base: &str) -> Self {
+        let base = base.trim_end_matches('/');
+        let link = self.details.as_mut().and_then(|details| details.get_mut("link"));
+        if let Some(Value::String(link)) = link
+            && link.starts_with('/')
+            && !base.is_empty()
+        {
+            let whole = format!("{base}{link}");
+            let said = format!("{link}{A_PAGE_HERE}");
+            self.hint = self.hint.map(|hint| hint.replace(&said, &whole));
+            *link = whole;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_link_to_a_page_here_is_made_whole_where_the_host_is_known() {
+        let at = |link: &str, hint: &str| {
+            CallError::new(ErrorCode::ConnectionNeeded, "connect first")
+                .hint(hint)
+                .details(json!({ "link": link, "service": "mcp:a" }))
+        };
+        let here =
+            || at("/connections/mcp:a/connect", "connect at /connections/mcp:a/connect, a page of this gate");
+        let whole = "https://gate.example/connections/mcp:a/connect";
+        for base in ["https://gate.example", "https://gate.example/"] {
+            assert_eq!(here().seen_from(base), at(whole, &format!("connect at {whole}")));
+        }
+        assert_eq!(here().seen_from(""), here());
+        let elsewhere = || at("https://known.example/x", "connect at https://known.example/x");
+        assert_eq!(elsewhere().seen_from("https://gate.example"), elsewhere());
+        let bare = || CallError::new(ErrorCode::Timeout, "too late");
+        assert_eq!(bare().seen_from("https://gate.example"), bare());
     }
 }

@@ -98,7 +98,18 @@ pub enum EventKind {
     AdminChanged,
 }
 
-crate::contract::text_form!(EventKind {
+macro_rules! kinds {
+    ($($variant:ident = $text:literal),+) => {
+        crate::contract::text_form!(EventKind { $($variant = $text),+ });
+
+        impl EventKind {
+            /// Every kind.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+        }
+    };
+}
+
+kinds! {
     NeedsApproval = "tool.needs_approval",
     Approved = "tool.approved",
     Rejected = "tool.rejected",
@@ -114,7 +125,7 @@ crate::contract::text_form!(EventKind {
     LateResult = "tool.late_result",
     ReviewChanged = "tool.review_changed",
     AdminChanged = "admin.changed"
-});
+}
 
 /// An event before it has its place in the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,9 +163,15 @@ impl EventDraft {
     /// Gives the event its place after `head`.
     #[must_use]
     pub fn seal(self, head: ChainHead) -> Event {
-        let seq = head.seq + 1;
-        let hash = self.digest(seq, head.hash);
+        let ChainHead { seq, hash } = self.after(head);
         Event { draft: self, seq, prev: head.hash, hash }
+    }
+
+    /// The chain's end after this event, where it comes after `head`.
+    #[must_use]
+    pub fn after(&self, head: ChainHead) -> ChainHead {
+        let seq = head.seq + 1;
+        ChainHead { seq, hash: self.digest(seq, head.hash) }
     }
 
     // Invariant: every field goes in with its length, so no two events have the same bytes.

@@ -103,6 +103,12 @@ prefixed_ids! {
     NotificationId = "ntf";
     /// What a person let an application do.
     OauthGrantId = "ogr";
+    /// A link by which anyone may look at one call, for a while.
+    ShareId = "shr";
+    /// A file that was sent here for tools to read.
+    FileId = "fil";
+    /// Two users of different tenants who are one person.
+    TenantLinkId = "lnk";
 }
 
 macro_rules! text_ids {

@@ -76,6 +76,7 @@ fn review(needed: u32) -> Review {
         escalate_to: Vec::new(),
         deadline: Timestamp::from_micros(99),
         assigned_to: None,
+        assigned_role: None,
         votes: Vec::new(),
         remarks: Vec::new(),
         input: None,

@@ -1,7 +1,7 @@
 //! Principals as they are kept, and their keys.
 
 use crate::actor::AccessRules;
-use crate::id::{ApiKeyId, PrincipalId, SignInId, Slug, TenantId};
+use crate::id::{ApiKeyId, PrincipalId, SignInId, Slug, TenantId, TenantLinkId};
 use crate::pattern::Pattern;
 use crate::scope::Scopes;
 use crate::time::Timestamp;
@@ -98,6 +98,30 @@ pub struct SignIn {
     pub last_seen_at: Timestamp,
     /// When it ends if it is not used.
     pub expires_at: Timestamp,
+    /// Where they proved who they are, if they switched here from another tenant.
+    pub switched: Option<SwitchedFrom>,
+}
+
+impl SignIn {
+    /// Where and as whom its person proved who they are.
+    #[must_use]
+    pub fn home(&self) -> (&TenantId, &PrincipalId) {
+        match &self.switched {
+            Some(from) => (&from.tenant, &from.principal),
+            None => (&self.tenant, &self.principal),
+        }
+    }
+}
+
+/// Whom someone signed in as who then switched to another tenant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SwitchedFrom {
+    /// Where.
+    pub tenant: TenantId,
+    /// As whom.
+    pub principal: PrincipalId,
+    /// What says that both are one person; the sign-in holds no longer than it.
+    pub link: TenantLinkId,
 }
 
 /// A secret that works once: a set-up link, an invitation, a sign-in under way at an identity provider.

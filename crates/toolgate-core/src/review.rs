@@ -5,7 +5,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::contract::ContractVersion;
-use crate::id::{ConnectionId, PrincipalId, ToolName};
+use crate::id::{ConnectionId, PrincipalId, Slug, ToolName};
 use crate::json::{JsonText, canonical_digest, to_hex};
 use crate::time::Timestamp;
 
@@ -95,6 +95,9 @@ pub struct Review {
     /// Who it was given to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_to: Option<PrincipalId>,
+    /// The role to whose holders it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assigned_role: Option<Slug>,
     /// Who said yes so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
@@ -156,6 +159,11 @@ pub enum ReviewStep {
         /// To whom.
         to: PrincipalId,
     },
+    /// It was given to the holders of a role. Who may decide stays as it is: it is about whose turn it is.
+    ReassignedToRole {
+        /// Which role.
+        role: Slug,
+    },
     /// Nobody decided in time for a first look: it is passed on to more people.
     Escalated {
         /// The roles it is passed on to.
@@ -182,7 +190,14 @@ impl Review {
         match step.clone() {
             ReviewStep::Voted => next.votes.push(Vote { by: by.clone(), at }),
             ReviewStep::Remarked { text } => next.remarks.push(Remark { by: by.clone(), at, text }),
-            ReviewStep::Reassigned { to } => next.assigned_to = Some(to),
+            ReviewStep::Reassigned { to } => {
+                next.assigned_to = Some(to);
+                next.assigned_role = None;
+            }
+            ReviewStep::ReassignedToRole { role } => {
+                next.assigned_to = None;
+                next.assigned_role = Some(role);
+            }
             ReviewStep::Escalated { to } => {
                 next.escalate_at = None;
                 // Passed on to nobody in particular means to whoever policy lets.
@@ -191,6 +206,7 @@ impl Review {
                 }
                 next.approvers.extend(to);
                 next.assigned_to = None;
+                next.assigned_role = None;
             }
             ReviewStep::Edited { input, preview, preview_failed, digest } => {
                 next.votes.clear();
@@ -221,6 +237,7 @@ mod tests {
             escalate_to: Vec::new(),
             deadline: Timestamp::from_micros(10),
             assigned_to: None,
+            assigned_role: None,
             votes: Vec::new(),
             remarks: Vec::new(),
             input: None,
@@ -263,6 +280,21 @@ mod tests {
             at,
         );
         assert!(edited.awaits(&ada) && edited.digest == "second" && edited.input.is_some());
+    }
+
+    #[test]
+    fn it_is_given_to_a_person_or_to_a_role() {
+        let (by, at) = ("user:ada".parse().unwrap(), Timestamp::from_micros(1));
+        let role: Slug = "treasury".parse().unwrap();
+        let given = review().after(&ReviewStep::ReassignedToRole { role: role.clone() }, &by, at);
+        assert_eq!((given.assigned_to.as_ref(), given.assigned_role.as_ref()), (None, Some(&role)));
+        assert_eq!(given.approvers, review().approvers, "who may decide is another matter");
+        let person = given.after(&ReviewStep::Reassigned { to: by.clone() }, &by, at);
+        assert_eq!((person.assigned_to.as_ref(), person.assigned_role.as_ref()), (Some(&by), None));
+        let wider = given.after(&ReviewStep::Escalated { to: vec![] }, &by, at);
+        assert_eq!((wider.assigned_to, wider.assigned_role), (None, None));
+        let before = serde_json::to_value(review()).unwrap();
+        assert!(before.get("assigned_role").is_none(), "what was kept before is read as it was");
     }
 
     #[test]

@@ -8,18 +8,20 @@ use url::Url;
 
 use crate::allow::BadAllowed;
 use crate::error::EgressError;
+use crate::lean::LeanClient;
 use crate::policy::EgressPolicy;
 use crate::request::EgressRequest;
 use crate::resolve::{Filtered, Lookup, SystemLookup};
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// More headers than any honest answer has.
-const MOST_HEADERS: usize = 100;
+pub(crate) const MOST_HEADERS: usize = 100;
 
 /// Sends requests to where they may go. Cheap to clone; connections are kept and shared between clones.
 #[derive(Clone)]
 pub struct EgressClient {
     http: reqwest::Client,
+    lean: LeanClient,
     policy: Arc<EgressPolicy>,
     lookup: Arc<dyn Lookup>,
 }
@@ -47,9 +49,11 @@ impl EgressClient {
         // The binary installs a provider as well; whoever comes second is told so, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let policy = Arc::new(policy);
+        let resolver = Filtered { lookup: Arc::clone(&lookup), policy: Arc::clone(&policy) };
+        let lean = LeanClient::new(resolver.clone())?;
         let http = reqwest::Client::builder()
             .user_agent(concat!("toolgate/", env!("CARGO_PKG_VERSION")))
-            .dns_resolver(Filtered { lookup: Arc::clone(&lookup), policy: Arc::clone(&policy) })
+            .dns_resolver(resolver)
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
@@ -57,7 +61,7 @@ impl EgressClient {
             .http1_max_headers(MOST_HEADERS)
             .build()
             .map_err(EgressError::Client)?;
-        Ok(Self { http, policy, lookup })
+        Ok(Self { http, lean, policy, lookup })
     }
 
     /// The same client, for one more host, address or range: one that an operator gave. It has connections of its own,
@@ -82,6 +86,12 @@ impl EgressClient {
     /// [`EgressError::Address`], [`EgressError::Refused`] or [`EgressError::Insecure`].
     pub fn check_url(&self, url: &Url) -> Result<(), EgressError> {
         self.policy.check(url)
+    }
+
+    /// The short way for many small requests to one address.
+    #[must_use]
+    pub fn lean(&self) -> LeanClient {
+        self.lean.clone()
     }
 
     /// The client underneath, for transports that want one. It looks names up with the same care and follows no

@@ -63,6 +63,9 @@ pub enum EgressError {
         #[source]
         cause: Option<reqwest::Error>,
     },
+    /// There is nothing to know honest servers by.
+    #[error("the client for outgoing requests has no certificates to trust")]
+    Trust(#[source] rustls::Error),
     /// The client could not be made.
     #[error("the client for outgoing requests could not be made")]
     Client(#[source] reqwest::Error),
@@ -80,7 +83,7 @@ impl EgressError {
             Self::Timeout { .. } => "egress.timeout",
             Self::TooLarge { .. } => "egress.too_large",
             Self::Redirect { .. } => "egress.redirect",
-            Self::Failed { .. } | Self::Client(_) => "egress.failed",
+            Self::Failed { .. } | Self::Trust(_) | Self::Client(_) => "egress.failed",
         }
     }
 
@@ -95,7 +98,11 @@ impl EgressError {
             Self::Insecure { .. } => {
                 "use https, or have the operator name the host under `allow` in the `[egress]` part of the config"
             }
-            Self::Unreachable { .. } | Self::Timeout { .. } | Self::Failed { .. } | Self::Client(_) => {
+            Self::Unreachable { .. }
+            | Self::Timeout { .. }
+            | Self::Failed { .. }
+            | Self::Trust(_)
+            | Self::Client(_) => {
                 "try again later, or look at whether the service is up"
             }
             Self::TooLarge { .. } => "ask for less at once",

@@ -39,21 +39,32 @@ pub(crate) struct Filtered {
     pub(crate) policy: Arc<EgressPolicy>,
 }
 
+impl Filtered {
+    /// The addresses that a name may lead to; their ports are left open.
+    pub(crate) async fn addresses(
+        &self,
+        name: &str,
+    ) -> Result<Vec<SocketAddr>, Box<dyn std::error::Error + Send + Sync>> {
+        let found = self.lookup.lookup(name).await?;
+        let plain = trimmed(name).to_ascii_lowercase();
+        let any = !found.is_empty();
+        let kept: Vec<SocketAddr> = found
+            .into_iter()
+            .filter(|address| self.policy.may_lead(&plain, *address))
+            .map(|address| SocketAddr::new(address, 0))
+            .collect();
+        if any && kept.is_empty() {
+            return Err(LedInside.into());
+        }
+        Ok(kept)
+    }
+}
+
 impl Resolve for Filtered {
     fn resolve(&self, name: Name) -> Resolving {
         let this = self.clone();
         Box::pin(async move {
-            let found = this.lookup.lookup(name.as_str()).await?;
-            let plain = trimmed(name.as_str()).to_ascii_lowercase();
-            let any = !found.is_empty();
-            let kept: Vec<SocketAddr> = found
-                .into_iter()
-                .filter(|address| this.policy.may_lead(&plain, *address))
-                .map(|address| SocketAddr::new(address, 0))
-                .collect();
-            if any && kept.is_empty() {
-                return Err(LedInside.into());
-            }
+            let kept = this.addresses(name.as_str()).await?;
             Ok(Box::new(kept.into_iter()) as Addrs)
         })
     }

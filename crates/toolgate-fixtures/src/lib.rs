@@ -5,6 +5,7 @@ pub mod conformance;
 mod effect;
 mod guarded;
 mod misbehave;
+mod name;
 mod receiver;
 mod slow;
 
@@ -17,7 +18,7 @@ use toolgate_native::Plugin;
 pub fn plugin() -> Plugin {
     Plugin {
         id: "fixture",
-        tools: [effect::tools(), slow::tools(), misbehave::tools(), guarded::tools()]
+        tools: [effect::tools(), slow::tools(), misbehave::tools(), guarded::tools(), name::tools()]
             .into_iter()
             .flatten()
             .collect(),

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use toolgate_core::id::IdempotencyKey;
@@ -58,15 +60,22 @@ impl McpGate {
             Some(_) => return Err(RpcError::invalid_params("`arguments` must be an object")),
         };
         let name = text(&params, "name")?;
-        if x.selection.searches() {
+        let searches = x.selection.searches();
+        if searches && search_mode::has(name) {
             let asked = match search_mode::run(self, x, name, arguments)? {
                 search_mode::Found::Result(result) => return Ok(result),
                 search_mode::Found::Call { tool, arguments } => Asked { tool, arguments, params },
+                search_mode::Found::Refused { tool, arguments, said } => {
+                    self.plane.refuse(x.actor, tool, arguments).await?;
+                    return Ok(said);
+                }
             };
             return self.call_asked(x, asked).await;
         }
         let id = x.selection.id_of(name);
-        let tool = id.as_ref().and_then(|id| self.plane.tool(x.actor, x.selection, id));
+        // Where tools are searched for, only the three have a name of their own.
+        let listed = id.as_ref().filter(|_| !searches);
+        let tool = listed.and_then(|id| self.plane.tool(x.actor, x.selection, id));
         let Some(tool) = tool else {
             // Who asks for what they may not have is in the record here as at every door.
             if let Some(id) = id {
@@ -97,7 +106,10 @@ impl McpGate {
         let wait = patience(x, &asked.params)?;
         let mut reports = Reports::new(&asked.params);
         match self.run(x, &asked, asked.arguments.clone(), wait, &mut reports).await {
-            Ok(result) => self.tell(x, &asked, &result).await,
+            Ok(mut result) => {
+                result.error = result.error.map(|error| error.seen_from(x.base));
+                self.tell(x, &asked, &result).await
+            }
             // What a model can read and act on is a result.
             Err(PlaneError::Refused(error)) => Ok(content::error_text(x.client, &error).finish()),
             Err(other) => Err(other.into()),
@@ -123,14 +135,27 @@ impl McpGate {
         };
         let mut call = std::pin::pin!(self.plane.call(x.actor, order));
         let mut note = None;
+        // Only who has a session can come back for the call, or call it off, elsewhere.
+        let mut known: Option<BoxFuture<'_, ()>> = None;
         let result = loop {
             tokio::select! {
                 biased;
                 result = &mut call => break result,
                 Some(told) = watched.recv() => match told {
-                    Watched::Began(id) => note = self.note_open(x, id),
-                    Watched::Reported(chunk) => self.pass_on(x, &chunk.to_value(), reports),
+                    Watched::Began(id) => {
+                        note = self.note_open(x, id);
+                        let token = reports.token().cloned();
+                        known = note.as_ref().map(|_| self.become_known(x, id, token, wait).boxed());
+                    }
+                    Watched::Reported(chunk) => {
+                        // What reports is in the record by now.
+                        if let Some(note) = &note {
+                            self.mark(x, note.call(), reports.token().cloned(), wait);
+                        }
+                        self.pass_on(x, &chunk.to_value(), reports);
+                    }
                 },
+                () = done(&mut known), if known.is_some() => known = None,
             }
         };
         drop(note);
@@ -147,8 +172,9 @@ impl McpGate {
     }
 
     fn pass_on(&self, x: &Exchange<'_>, chunk: &Value, reports: &mut Reports) {
-        if self.fixtures.is_none() || !self.report_of_fixture(x, chunk) {
-            reports.progress(x, chunk);
+        x.out.reported();
+        if self.fixtures.is_none() || !self.report_of_fixture(x, chunk, true) {
+            reports.progress(x, chunk, true);
         }
     }
 
@@ -209,6 +235,12 @@ impl McpGate {
                 }
             }
         }
+    }
+}
+
+async fn done(work: &mut Option<BoxFuture<'_, ()>>) {
+    if let Some(work) = work {
+        work.await;
     }
 }
 

@@ -2,6 +2,7 @@
 //! the protocol should do next. Only behind a start flag, on a loopback address.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use toolgate_core::CallResult;
@@ -114,16 +115,21 @@ impl McpGate {
         Ok(able && (!input_first || params.contains_key("inputResponses")))
     }
 
-    /// Does what a fixture's report asks for; false when it is plain progress.
-    pub(crate) fn report_of_fixture(&self, x: &Exchange<'_>, chunk: &Value) -> bool {
-        if let Some(entry) = chunk.get("log") {
-            Reports::log(x, entry);
-            return true;
-        }
-        match chunk.get("list_changed").and_then(Value::as_str) {
-            Some("tools") => self.changes.send_modify(|changes| changes.tools += 1),
-            Some("prompts") => self.changes.send_modify(|changes| changes.prompts += 1),
-            _ => return chunk.get("close_stream").is_some(),
+    /// Does what a fixture's report asks for, unless it was done before; false when it is plain progress.
+    pub(crate) fn report_of_fixture(&self, x: &Exchange<'_>, chunk: &Value, news: bool) -> bool {
+        let (log, list) = (chunk.get("log"), chunk.get("list_changed").and_then(Value::as_str));
+        let close = chunk.get("close_stream");
+        match (log, list, close) {
+            (None, None, None) => return false,
+            _ if !news => {}
+            (Some(entry), ..) => Reports::log(x, entry),
+            (_, Some("tools"), _) => self.changes.send_modify(|changes| changes.tools += 1),
+            (_, Some("prompts"), _) => self.changes.send_modify(|changes| changes.prompts += 1),
+            (_, Some(_), _) => {}
+            (_, _, Some(close)) => {
+                let retry = close.get("retry_ms").and_then(Value::as_u64).unwrap_or_default();
+                x.out.close(Duration::from_millis(retry));
+            }
         }
         true
     }

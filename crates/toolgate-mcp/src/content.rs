@@ -46,7 +46,7 @@ fn content(value: &str) -> String {
     }
     let mut text = String::with_capacity(value.len() + 40);
     text.push_str("[{\"type\":\"text\",\"text\":");
-    text.push_str(&Value::from(value).to_string());
+    text.push_str(&serde_json::to_string(value).unwrap_or_default());
     text.push_str("}]");
     text
 }

@@ -54,6 +54,12 @@ impl Client {
         self.era == Era::Modern
     }
 
+    /// Whether it knows what a piece of a stream without a message is: the mark it goes on after.
+    #[must_use]
+    pub fn knows_marks(&self) -> bool {
+        self.version == LEGACY[0]
+    }
+
     /// The text for the era, as tools of the conformance suite see it.
     #[must_use]
     pub const fn era_text(&self) -> &'static str {

@@ -3,47 +3,14 @@
 use std::sync::atomic::AtomicU64;
 
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolgate_core::Actor;
 
 use crate::era::Client;
 use crate::header::Headers;
 use crate::jsonrpc::Id;
+use crate::outbox::Outbox;
 use crate::plane::Selection;
-
-/// Where messages go that come before the answer.
-#[derive(Debug, Clone)]
-pub struct Outbox(Option<mpsc::UnboundedSender<String>>);
-
-impl Outbox {
-    /// An outbox, and where its messages arrive.
-    #[must_use]
-    pub fn new() -> (Self, mpsc::UnboundedReceiver<String>) {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        (Self(Some(sender)), receiver)
-    }
-
-    /// An outbox for a client that takes one answer and nothing else.
-    #[must_use]
-    pub const fn closed() -> Self {
-        Self(None)
-    }
-
-    /// Whether anything gets through.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.0.as_ref().is_some_and(|sender| !sender.is_closed())
-    }
-
-    /// Sends a message.
-    pub fn send(&self, message: String) {
-        if let Some(sender) = &self.0 {
-            // Whoever listened may have gone; then nobody misses it.
-            let _ = sender.send(message);
-        }
-    }
-}
 
 /// One request and everything around it.
 #[derive(Clone)]

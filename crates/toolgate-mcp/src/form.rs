@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use toolgate_core::contract::{Effect, Egress};
 use toolgate_core::input_request::{InputRequest, QuestionKind};
 use toolgate_core::review::Preview;
+use toolgate_core::text::is_invisible;
 use toolgate_core::{Invocation, JsonText};
 
 /// The longest message that a client can be trusted to show whole.
@@ -97,9 +98,8 @@ fn whole(text: &str) -> String {
 
 /// Control characters, and those that are not seen or turn what stands around them.
 fn hides(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    // Emoji are drawn in colour by this one.
+    c.is_control() || (is_invisible(c) && c != '\u{fe0f}')
 }
 
 /// One line, cut to size.

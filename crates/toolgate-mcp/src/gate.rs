@@ -179,16 +179,10 @@ impl McpGate {
         }
         // One more than is shown tells whether there are more.
         let tools = self.plane.tools(x.actor, x.selection, &after, PAGE + 1);
-        let mut listed = String::from("[");
-        for tool in tools.iter().take(PAGE) {
-            if listed.len() > 1 {
-                listed.push(',');
-            }
-            let entry = self.entry(x.selection, tool);
-            listed.push_str(if x.client.is_modern() { &entry.modern } else { &entry.legacy });
-        }
-        listed.push(']');
-        result.raw("tools", &listed);
+        let entries: Vec<_> = tools.iter().take(PAGE).map(|tool| self.entry(x.selection, tool)).collect();
+        let modern = x.client.is_modern();
+        let texts = entries.iter().map(|entry| if modern { &*entry.modern } else { &*entry.legacy });
+        result.list("tools", texts);
         if let Some(last) = tools.get(PAGE - 1).filter(|_| tools.len() > PAGE) {
             result.field("nextCursor", &cursor::after(last.contract.id.as_str()));
         }
@@ -335,19 +329,12 @@ impl McpGate {
     pub(crate) fn note_open(&self, x: &Exchange<'_>, call: InvocationId) -> Option<OpenNote<'_>> {
         let key = (x.session?.to_owned(), x.id.clone());
         self.opened().insert(key.clone(), call);
-        Some(OpenNote { gate: self, key })
+        Some(OpenNote { gate: self, key, call })
     }
 
     /// The call that a request of this session led to, while it is open here.
-    #[must_use]
-    pub fn open_call(&self, session: &str, id: &Id) -> Option<InvocationId> {
+    pub(crate) fn open_call(&self, session: &str, id: &Id) -> Option<InvocationId> {
         self.opened().get(&(session.to_owned(), id.clone())).copied()
-    }
-
-    /// Stops a call on its client's word.
-    pub async fn cancel(&self, actor: &toolgate_core::Actor, call: InvocationId) {
-        // What is over, or was never theirs, stays as it is; a client that cancels wants no answer.
-        let _ = self.plane.cancel(actor, call).await;
     }
 
     fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<(String, Id), InvocationId>> {
@@ -359,6 +346,14 @@ impl McpGate {
 pub(crate) struct OpenNote<'a> {
     gate: &'a McpGate,
     key: (String, Id),
+    call: InvocationId,
+}
+
+impl OpenNote<'_> {
+    /// The call.
+    pub(crate) const fn call(&self) -> InvocationId {
+        self.call
+    }
 }
 
 impl Drop for OpenNote<'_> {

@@ -208,7 +208,7 @@ impl Id {
         }
     }
 
-    fn of(value: &Value) -> Option<Self> {
+    pub(crate) fn of(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) if text.len() <= MAX_ID => Some(Self::Text(text.clone())),
             Value::Number(number) => number.as_i64().map(Self::Number),

@@ -1,6 +1,7 @@
 //! The Model Context Protocol as a server speaks it, without HTTP: both eras, any request on any node. It knows how
 //! things are said; what may be seen and done is asked of a [`Plane`].
 
+mod asking;
 mod call;
 mod capability;
 mod conformance;
@@ -14,6 +15,7 @@ mod header;
 mod jsonrpc;
 mod listen;
 mod offering;
+mod outbox;
 mod pending;
 mod plane;
 mod product;
@@ -26,6 +28,7 @@ mod search_mode;
 mod session;
 mod state;
 mod task;
+mod thread;
 mod tool;
 
 pub use capability::{ClientCapabilities, TASKS};
@@ -33,13 +36,15 @@ pub use conformance::Fixtures;
 pub use era::{
     Client, Era, LEGACY, MODERN, SUPPORTED, is_modern, legacy_version, modern_client, unsupported,
 };
-pub use exchange::{Exchange, Outbox};
+pub use exchange::Exchange;
 pub use gate::{McpGate, Opening};
 pub use header::{Headers, ParamHeader, param_headers};
 pub use jsonrpc::{Id, Malformed, Message, Notification, Request, Response, RpcError, result_message};
 pub use listen::Standing;
 pub use offering::{Asker, OfferError, Offered, Offerings, TaskInputs};
+pub use outbox::{Outbox, Told};
 pub use plane::{FIXTURE, Order, Plane, PlaneError, Selection, Verdict};
 pub use seal::{CannotSeal, Purpose, Sealer};
 pub use session::Session;
+pub use thread::{LastEvent, Resumed};
 pub use tool::annotations;

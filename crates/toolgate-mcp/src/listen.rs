@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
-use toolgate_core::Actor;
 use toolgate_core::id::InvocationId;
+use toolgate_core::{Actor, Invocation};
 
 use crate::capability::TASKS;
 use crate::exchange::Exchange;
@@ -16,6 +16,7 @@ use crate::gate::McpGate;
 use crate::jsonrpc::{Id, RpcError, notification};
 use crate::plane::Selection;
 use crate::result::ResultText;
+use crate::thread;
 
 /// How late a change may be seen.
 const LOOK: Duration = Duration::from_millis(250);
@@ -42,7 +43,22 @@ pub trait Standing: Send + Sync {
 struct Wanted {
     tools: bool,
     prompts: bool,
-    tasks: Vec<(InvocationId, u64)>,
+    tasks: Vec<Followed>,
+}
+
+/// A task that is listened to, as it was last seen.
+struct Followed {
+    id: InvocationId,
+    revision: u64,
+    settled: bool,
+}
+
+impl Followed {
+    fn of(invocation: &Invocation) -> Self {
+        // In doubt is an end for the machine and none for people, who settle it later.
+        let settled = invocation.status.is_terminal();
+        Self { id: invocation.id(), revision: invocation.revision, settled }
+    }
 }
 
 impl McpGate {
@@ -75,12 +91,12 @@ impl McpGate {
             if !x.client.capabilities.tasks {
                 return Err(RpcError::missing_capability(json!({ "extensions": { TASKS: {} } })));
             }
-            for id in ids.iter().filter_map(Value::as_str).take(MAX_TASKS) {
+            for id in ids.iter().filter_map(|id| id.as_str()?.parse().ok()).take(MAX_TASKS) {
                 if let Some(invocation) = self.own_call(x, id).await {
-                    wanted.tasks.push((invocation.id(), invocation.revision));
+                    wanted.tasks.push(Followed::of(&invocation));
                 }
             }
-            let ids: Vec<String> = wanted.tasks.iter().map(|(id, _)| id.to_string()).collect();
+            let ids: Vec<String> = wanted.tasks.iter().map(|task| task.id.to_string()).collect();
             agreed.insert("taskIds".to_owned(), json!(ids));
         }
         let told = json!({ "_meta": { SUBSCRIPTION: x.id }, "notifications": agreed });
@@ -91,10 +107,18 @@ impl McpGate {
         Ok(result.finish())
     }
 
-    /// Serves the open stream of a session of the handshake era, as long as someone may listen.
-    pub async fn listen_legacy(&self, x: &Exchange<'_>, standing: &dyn Standing) {
+    /// Serves the open stream of a session of the handshake era, as long as someone may listen. `last` is what the
+    /// caller could see when an earlier stream broke off: what changed since is told at once.
+    pub async fn listen_legacy(&self, x: &Exchange<'_>, standing: &dyn Standing, last: Option<u64>) {
         let prompts = self.fixtures.is_some();
         let mut wanted = Wanted { tools: true, prompts, tasks: Vec::new() };
+        let visible = self.visible(x.actor, x.selection);
+        if last.is_some_and(|last| last != visible) {
+            let changed = notification("notifications/tools/list_changed", &json!({}));
+            x.out.send_as(Some(changed), thread::listening(visible));
+        } else if x.client.knows_marks() {
+            x.out.send_as(None, thread::listening(visible));
+        }
         self.watch_lists(x, &mut wanted, None, standing).await;
     }
 
@@ -105,12 +129,9 @@ impl McpGate {
         subscription: Option<&Id>,
         standing: &dyn Standing,
     ) {
-        let tell = |what: &str| {
-            let params = match subscription {
-                Some(id) => json!({ "_meta": { SUBSCRIPTION: id } }),
-                None => json!({}),
-            };
-            x.out.send(notification(what, &params));
+        let tell = |what: &str, visible: u64| match subscription {
+            Some(id) => x.out.send(notification(what, &json!({ "_meta": { SUBSCRIPTION: id } }))),
+            None => x.out.send_as(Some(notification(what, &json!({}))), thread::listening(visible)),
         };
         let mut actor = x.actor.clone();
         let mut changes = self.changes.subscribe();
@@ -126,10 +147,10 @@ impl McpGate {
             }
             let now = *changes.borrow_and_update();
             if wanted.tools && now.tools != seen.tools {
-                tell("notifications/tools/list_changed");
+                tell("notifications/tools/list_changed", visible);
             }
             if wanted.prompts && now.prompts != seen.prompts {
-                tell("notifications/prompts/list_changed");
+                tell("notifications/prompts/list_changed", visible);
             }
             seen = now;
             let now_in_force = self.plane.in_force(&actor);
@@ -150,13 +171,14 @@ impl McpGate {
                 let visible_now = self.visible(&actor, x.selection);
                 if visible_now != visible {
                     visible = visible_now;
-                    tell("notifications/tools/list_changed");
+                    tell("notifications/tools/list_changed", visible);
                 }
             }
-            for (id, revision) in &mut wanted.tasks {
-                let Ok(invocation) = self.plane.read(&actor, *id).await else { continue };
-                if invocation.revision != *revision {
-                    *revision = invocation.revision;
+            // What is over changes no more and is not read again.
+            for followed in wanted.tasks.iter_mut().filter(|task| !task.settled) {
+                let Ok(invocation) = self.plane.read(&actor, followed.id).await else { continue };
+                if invocation.revision != followed.revision {
+                    *followed = Followed::of(&invocation);
                     let mut task = self.detailed(x, &invocation).await;
                     if let Some(id) = subscription {
                         task.insert("_meta".to_owned(), json!({ SUBSCRIPTION: id }));

@@ -3,27 +3,25 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use toolgate_core::id::{InvocationId, PrincipalKind};
+use toolgate_core::id::{InvocationId, ToolName};
 use toolgate_core::{Approval, CallResult, Invocation, Status};
 
+use crate::asking::{Asking, question};
 use crate::call::{Asked, PATIENCE};
 use crate::content::{self, CALL_ID};
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::McpGate;
-use crate::jsonrpc::{RpcError, request};
+use crate::jsonrpc::RpcError;
 use crate::plane::PlaneError;
 use crate::question::{Said, declined, verdict};
 use crate::result::ResultText;
-use crate::seal::Purpose;
 use crate::state::RequestState;
 
 /// The key of the one question asked about a call.
 pub(crate) const DECISION: &str = "decision";
 /// The key of the one question that a call asks.
 pub(crate) const ANSWER: &str = "answer";
-/// How long a person may take to answer on the stream of a request.
-const PERSON: Duration = Duration::from_secs(300);
 
 impl McpGate {
     /// A call that waits for a decision.
@@ -36,7 +34,7 @@ impl McpGate {
         let invocation = self.plane.read(x.actor, call).await?;
         if invocation.approval != Approval::Pending {
             // Decided and about to run.
-            return self.present(x, asked, call, PATIENCE).await;
+            return self.present(x, &asked.tool.contract.id, call, PATIENCE).await;
         }
         let confirms = x.client.capabilities.form && self.plane.may_confirm(x.actor, &invocation).await;
         // What does not fit into a form whole is looked at on its page.
@@ -48,7 +46,7 @@ impl McpGate {
             return self.create_task(x, call).await;
         }
         if let Some(form) = form.filter(|_| x.out.is_open()) {
-            return self.ask_on_stream(x, asked, &invocation, form).await;
+            return self.ask_on_stream(x, &invocation, Asking::With(form)).await;
         }
         let link = approval_link(x, call);
         if x.client.is_modern() && x.client.capabilities.url {
@@ -67,14 +65,12 @@ impl McpGate {
     ) -> Result<String, RpcError> {
         let invocation = self.plane.read(x.actor, call).await?;
         let path = self.plane.question_path(x.actor, call).await?;
-        let person = x.actor.principal.kind() == PrincipalKind::User;
-        let form = path.as_ref().filter(|_| person).and_then(|_| form::question(invocation.input(), None));
-        if let Some(form) = form.filter(|_| x.client.capabilities.form) {
+        if let Some(form) = question(x, &invocation, path.as_deref()) {
             if x.client.is_modern() {
                 return self.ask_answer(x, asked, &invocation, form);
             }
             if x.out.is_open() {
-                return self.ask_on_stream(x, asked, &invocation, form).await;
+                return self.ask_on_stream(x, &invocation, Asking::With(form)).await;
             }
         }
         if x.client.is_modern() && x.client.capabilities.tasks {
@@ -145,7 +141,7 @@ impl McpGate {
         self.input_required(x, &requests, &state)
     }
 
-    fn state_of(&self, x: &Exchange<'_>, digest: String, invocation: &Invocation) -> RequestState {
+    pub(crate) fn state_of(&self, x: &Exchange<'_>, digest: String, invocation: &Invocation) -> RequestState {
         RequestState {
             call: Some(invocation.id()),
             digest: invocation.review.as_ref().map(|review| review.digest.clone()),
@@ -182,13 +178,13 @@ impl McpGate {
                 }
             };
             return match self.plane.decide(x.actor, call, verdict).await {
-                Ok(result) => self.tell_again(x, asked, &result).await,
+                Ok(result) => self.tell_again(x, &asked.tool.contract.id, &result).await,
                 Err(PlaneError::Unfit(why)) => {
                     let invocation = self.plane.read(x.actor, call).await?;
                     match invocation.approval {
                         Approval::Pending => self.ask_decision(x, asked, &invocation, Some(&why)),
                         // Someone else was faster.
-                        _ => self.present(x, asked, call, PATIENCE).await,
+                        _ => self.present(x, &asked.tool.contract.id, call, PATIENCE).await,
                     }
                 }
                 Err(other) => Err(other.into()),
@@ -198,7 +194,7 @@ impl McpGate {
             && let Some(Said::Accepted(content)) = response(ANSWER).map(|response| Said::of(Some(response)))
         {
             return match self.plane.answer(x.actor, call, &Value::Object(content.clone())).await {
-                Ok(result) => self.tell_again(x, asked, &result).await,
+                Ok(result) => self.tell_again(x, &asked.tool.contract.id, &result).await,
                 Err(PlaneError::Unfit(why)) => match form::question(invocation.input(), Some(&why)) {
                     Some(form) => self.ask_answer(x, asked, &invocation, form),
                     None => Err(PlaneError::Unfit(why).into()),
@@ -206,66 +202,36 @@ impl McpGate {
                 Err(other) => Err(other.into()),
             };
         }
-        self.present(x, asked, call, Duration::from_secs(2)).await
+        self.present(x, &asked.tool.contract.id, call, Duration::from_secs(2)).await
     }
 
     /// How a call stands after a while, without asking anything more.
     async fn present(
         &self,
         x: &Exchange<'_>,
-        asked: &Asked,
+        tool: &ToolName,
         call: InvocationId,
         wait: Duration,
     ) -> Result<String, RpcError> {
         let invocation = self.plane.follow(x.actor, call, wait).await?;
-        self.tell_again(x, asked, &CallResult::of(&invocation)).await
+        self.tell_again(x, tool, &CallResult::of(&invocation)).await
     }
 
-    async fn tell_again(
+    pub(crate) async fn tell_again(
         &self,
         x: &Exchange<'_>,
-        asked: &Asked,
+        tool: &ToolName,
         result: &CallResult,
     ) -> Result<String, RpcError> {
         match result.status {
             Status::Pending => {
-                let said =
-                    format!("The call of `{}` waits until a person decides on it", asked.tool.contract.id);
+                let said = format!("The call of `{tool}` waits until a person decides on it");
                 Ok(waits(x, "pending", result.call_id, &said, Some(&approval_link(x, result.call_id))))
             }
             Status::Waiting => Ok(waits(x, "waiting", result.call_id, "The call waits for its result", None)),
             Status::Running => Ok(self.goes_on(x, result.call_id)),
             _ => Ok(content::settled(x.client, result)),
         }
-    }
-
-    /// Asks a client of the handshake era on the stream of its request, and waits for what becomes of the call.
-    async fn ask_on_stream(
-        &self,
-        x: &Exchange<'_>,
-        asked: &Asked,
-        invocation: &Invocation,
-        mut form: Value,
-    ) -> Result<String, RpcError> {
-        let call = invocation.id();
-        // Versions before there were several modes do not know the word.
-        if let Some(fields) = form.as_object_mut() {
-            fields.shift_remove("mode");
-        }
-        let id = self.state_of(x, String::new(), invocation).seal(&self.sealer, Purpose::Question)?;
-        let (put_off, note) = self.questions.until_put_off(call);
-        x.out.send(request(&id, "elicitation/create", &form));
-        let followed = tokio::select! {
-            followed = self.plane.follow(x.actor, call, PERSON) => Some(followed),
-            _ = put_off => None,
-            () = x.gone.cancelled() => None,
-        };
-        drop(note);
-        let invocation = match followed {
-            Some(followed) => followed?,
-            None => self.plane.read(x.actor, call).await?,
-        };
-        self.tell_again(x, asked, &CallResult::of(&invocation)).await
     }
 }
 

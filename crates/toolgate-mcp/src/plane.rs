@@ -140,6 +140,22 @@ pub trait Plane: Send + Sync {
     /// Stops a call.
     async fn cancel(&self, actor: &Actor, id: InvocationId) -> Result<(), PlaneError>;
 
+    /// What a call has reported so far, oldest first.
+    async fn reports(&self, invocation: &Invocation) -> Result<Vec<Value>, PlaneError>;
+
+    /// Lets every node know which call a request led to. True when its client has given it up by then.
+    async fn note_request(
+        &self,
+        actor: &Actor,
+        key: [u8; 32],
+        call: InvocationId,
+    ) -> Result<bool, PlaneError>;
+
+    /// Notes that a client has given a request up, for whoever lets its call be known later. The call it led to, where
+    /// that is known.
+    async fn give_up_request(&self, actor: &Actor, key: [u8; 32])
+    -> Result<Option<InvocationId>, PlaneError>;
+
     /// Whether this caller is a person who made this waiting call and may let it run themselves.
     async fn may_confirm(&self, actor: &Actor, invocation: &Invocation) -> bool;
 

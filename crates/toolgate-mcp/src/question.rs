@@ -96,7 +96,7 @@ impl Questions {
             let (sender, answer) = oneshot::channel();
             lock(&self.asked).insert(id.clone(), sender);
             let _note = Note { from: &self.asked, key: id.clone() };
-            x.out.send(request(&id, method, &params));
+            x.out.ask(request(&id, method, &params));
             let answer = tokio::time::timeout(PATIENCE, answer).await;
             if let Ok(Ok(Some(answer))) = answer {
                 answers.insert(key.clone(), answer);

@@ -20,11 +20,21 @@ impl Reports {
     pub(crate) fn new(params: &Map<String, Value>) -> Self {
         let token = params.get("_meta").and_then(|meta| meta.get("progressToken"));
         let token = token.filter(|token| token.is_string() || token.is_number()).cloned();
+        Self::under(token)
+    }
+
+    /// Reports under this token.
+    pub(crate) const fn under(token: Option<Value>) -> Self {
         Self { token, last: -1.0 }
     }
 
-    /// Tells the client of progress.
-    pub(crate) fn progress(&mut self, x: &Exchange<'_>, chunk: &Value) {
+    /// The token.
+    pub(crate) const fn token(&self) -> Option<&Value> {
+        self.token.as_ref()
+    }
+
+    /// Tells the client of progress, unless it was told before.
+    pub(crate) fn progress(&mut self, x: &Exchange<'_>, chunk: &Value, news: bool) {
         let Some(token) = &self.token else { return };
         let said = chunk.get("progress").and_then(Value::as_f64);
         // Invariant: progress goes up with every report, whatever a tool says.
@@ -34,6 +44,9 @@ impl Reports {
             None => (self.last + 1.0).max(1.0),
         };
         self.last = progress;
+        if !news {
+            return;
+        }
         let mut params = json!({ "progressToken": token, "progress": number(progress) });
         if let Some(total) = chunk.get("total").filter(|total| total.is_number() && said.is_some()) {
             params["total"] = total.clone();

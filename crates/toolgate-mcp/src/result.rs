@@ -1,5 +1,7 @@
 //! Results on their way out. Text that is JSON already is put in as it stands.
 
+use std::sync::LazyLock;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -14,6 +16,8 @@ const LIST_TTL_MS: u64 = 5_000;
 pub(crate) fn server_info() -> Value {
     json!({ "name": "toolgate", "title": "Toolgate", "version": env!("CARGO_PKG_VERSION") })
 }
+
+static SERVER_INFO_TEXT: LazyLock<String> = LazyLock::new(|| server_info().to_string());
 
 /// A result being written.
 #[derive(Debug)]
@@ -33,7 +37,9 @@ impl ResultText {
     /// A result of another kind.
     #[must_use]
     pub(crate) fn of_type(client: &Client, kind: &str) -> Self {
-        let mut result = Self { text: String::with_capacity(512), meta: String::new(), era: client.era };
+        let mut text = String::with_capacity(512);
+        text.push('{');
+        let mut result = Self { text, meta: String::from("{"), era: client.era };
         if client.era == Era::Modern {
             result.field("resultType", kind);
         }
@@ -50,6 +56,20 @@ impl ResultText {
     /// Adds a field whose value is JSON already.
     pub(crate) fn raw(&mut self, key: &str, json: &str) {
         put(&mut self.text, key, json);
+    }
+
+    /// Adds a list of what is JSON already.
+    pub(crate) fn list<'a>(&mut self, key: &str, entries: impl Iterator<Item = &'a str> + Clone) {
+        // Lists are long, and text that grows is copied.
+        self.text.reserve(entries.clone().map(|entry| entry.len() + 1).sum::<usize>() + key.len() + 512);
+        put(&mut self.text, key, "[");
+        for (n, entry) in entries.enumerate() {
+            if n > 0 {
+                self.text.push(',');
+            }
+            self.text.push_str(entry);
+        }
+        self.text.push(']');
     }
 
     /// Adds an entry to `_meta`.
@@ -70,22 +90,19 @@ impl ResultText {
     #[must_use]
     pub(crate) fn finish(mut self) -> String {
         if self.era == Era::Modern {
-            put(&mut self.meta, SERVER_INFO, &server_info().to_string());
+            put(&mut self.meta, SERVER_INFO, &SERVER_INFO_TEXT);
         }
-        if !self.meta.is_empty() {
-            let meta = std::mem::take(&mut self.meta);
-            put(&mut self.text, "_meta", &format!("{{{meta}}}"));
+        if self.meta.len() > 1 {
+            self.meta.push('}');
+            put(&mut self.text, "_meta", &self.meta);
         }
-        let mut whole = String::with_capacity(self.text.len() + 2);
-        whole.push('{');
-        whole.push_str(&self.text);
-        whole.push('}');
-        whole
+        self.text.push('}');
+        self.text
     }
 }
 
 fn put(text: &mut String, key: &str, json: &str) {
-    if !text.is_empty() {
+    if text.len() > 1 {
         text.push(',');
     }
     text.push('"');

@@ -20,6 +20,8 @@ pub enum Purpose {
     State,
     /// The id of a question put to a client of the handshake era.
     Question,
+    /// The ids of the events of a stream of the handshake era.
+    Stream,
 }
 
 impl Purpose {
@@ -28,6 +30,7 @@ impl Purpose {
             Self::Session => b"toolgate.mcp.session.v1",
             Self::State => b"toolgate.mcp.state.v1",
             Self::Question => b"toolgate.mcp.question.v1",
+            Self::Stream => b"toolgate.mcp.stream.v1",
         }
     }
 }

@@ -2,8 +2,7 @@
 //! words one letter off.
 
 use toolgate_core::ToolContract;
-
-const MAX_WORDS: usize = 12;
+use toolgate_core::search::{MAX_WORDS, one_off, words};
 
 /// The words of a query.
 #[derive(Debug, Clone)]
@@ -44,41 +43,5 @@ fn closeness(word: &str, other: &str) -> u32 {
         1
     } else {
         0
-    }
-}
-
-/// Whether two words differ by one letter: changed, left out, put in, or swapped with its neighbour.
-fn one_off(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > 1 {
-        return false;
-    }
-    let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-    let (a, b) = (&a[same..], &b[same..]);
-    match (a, b) {
-        ([_, a @ ..], [_, b @ ..]) if a == b => true,
-        ([_, a @ ..], b) if a == b => true,
-        (a, [_, b @ ..]) if a == b => true,
-        ([x, y, a @ ..], [v, w, b @ ..]) => x == w && y == v && a == b,
-        _ => false,
-    }
-}
-
-fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_one_letter_off_are_close() {
-        for (a, b) in [("issue", "isue"), ("issue", "issues"), ("issue", "issun"), ("issue", "isseu")] {
-            assert!(one_off(a, b) && one_off(b, a), "{a} {b}");
-        }
-        for (a, b) in [("issue", "tissues"), ("time", "mite"), ("abcd", "badc")] {
-            assert!(!one_off(a, b), "{a} {b}");
-        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolgate_core::BoundTool;
 use toolgate_core::contract::{Effect, Egress};
+use toolgate_core::id::ToolName;
 
 use crate::call::unknown_tool;
 use crate::exchange::Exchange;
@@ -25,6 +26,13 @@ pub(crate) enum Found {
     Result(String),
     /// A call of the tool itself.
     Call { tool: Arc<BoundTool>, arguments: Value },
+    /// A call of a tool that this caller may not have, and what they are told.
+    Refused { tool: ToolName, arguments: Value, said: String },
+}
+
+/// Whether a name is that of one of the three.
+pub(crate) fn has(name: &str) -> bool {
+    matches!(name, "search_tools" | "describe_tool" | "call_tool")
 }
 
 /// The entries of the three tools.
@@ -91,7 +99,7 @@ pub(crate) fn run(
         "describe_tool" => {
             let (tool, id) = match named(gate, x, &arguments) {
                 Ok(found) => found,
-                Err(said) => return Ok(Found::Result(said)),
+                Err((said, _)) => return Ok(Found::Result(said)),
             };
             let entry = gate.entry(x.selection, &tool);
             let shown = if x.client.is_modern() { &entry.modern } else { &entry.legacy };
@@ -99,12 +107,13 @@ pub(crate) fn run(
             Ok(Found::Result(structured(x, shown)))
         }
         "call_tool" => {
-            let (tool, _) = match named(gate, x, &arguments) {
-                Ok(found) => found,
-                Err(said) => return Ok(Found::Result(said)),
-            };
+            let named = named(gate, x, &arguments);
             let inner = arguments.get_mut("arguments").map(Value::take).unwrap_or_else(|| json!({}));
-            Ok(Found::Call { tool, arguments: inner })
+            Ok(match named {
+                Ok((tool, _)) => Found::Call { tool, arguments: inner },
+                Err((said, Some(tool))) => Found::Refused { tool, arguments: inner, said },
+                Err((said, None)) => Found::Result(said),
+            })
         }
         other => Err(unknown_tool(other)),
     }
@@ -141,14 +150,20 @@ fn search(gate: &McpGate, x: &Exchange<'_>, arguments: &Value) -> String {
     structured(x, &json!({ "tools": shown, "found": found.len() }).to_string())
 }
 
-fn named(gate: &McpGate, x: &Exchange<'_>, arguments: &Value) -> Result<(Arc<BoundTool>, String), String> {
+/// The tool that is meant; else what is told, and the id that was asked for where it could be a tool's.
+fn named(
+    gate: &McpGate,
+    x: &Exchange<'_>,
+    arguments: &Value,
+) -> Result<(Arc<BoundTool>, String), (String, Option<ToolName>)> {
+    let hint = "find one with `search_tools`";
     let Some(name) = arguments.get("tool").and_then(Value::as_str) else {
-        return Err(failed(x, "`tool` must be the id of a tool", "find one with `search_tools`"));
+        return Err((failed(x, "`tool` must be the id of a tool", hint), None));
     };
-    let tool = x.selection.id_of(name).and_then(|id| gate.plane.tool(x.actor, x.selection, &id));
-    match tool {
+    let id = x.selection.id_of(name);
+    match id.as_ref().and_then(|id| gate.plane.tool(x.actor, x.selection, id)) {
         Some(tool) => Ok((tool, name.to_owned())),
-        None => Err(failed(x, "there is no such tool that you may call", "find one with `search_tools`")),
+        None => Err((failed(x, "there is no such tool that you may call", hint), id)),
     }
 }
 

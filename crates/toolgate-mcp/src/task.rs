@@ -144,16 +144,20 @@ impl McpGate {
         if !x.client.capabilities.tasks {
             return Err(RpcError::missing_capability(json!({ "extensions": { TASKS: {} } })));
         }
-        let id = text(params, "taskId")?;
-        self.own_call(x, id).await.ok_or_else(|| {
+        let id = text(params, "taskId")?.parse().ok();
+        let found = match id {
+            Some(id) => self.own_call(x, id).await,
+            None => None,
+        };
+        found.ok_or_else(|| {
             let hint = "check the id; what belongs to someone else is not shown either";
             RpcError::coded(RpcError::INVALID_PARAMS, "not_found", "there is no such task", hint)
         })
     }
 
     /// A call that this very caller made.
-    pub(crate) async fn own_call(&self, x: &Exchange<'_>, id: &str) -> Option<Invocation> {
-        let invocation = match self.plane.read(x.actor, id.parse().ok()?).await {
+    pub(crate) async fn own_call(&self, x: &Exchange<'_>, id: InvocationId) -> Option<Invocation> {
+        let invocation = match self.plane.read(x.actor, id).await {
             Ok(invocation) => invocation,
             Err(PlaneError::NotFound) => return None,
             Err(other) => {

@@ -194,6 +194,10 @@ impl OidcProvider {
 
 #[async_trait]
 impl IdentityProvider for OidcProvider {
+    fn issuer(&self) -> Option<&str> {
+        Some(self.issuer.as_str())
+    }
+
     async fn sign_in_url(&self, binding: &Binding<'_>) -> Result<String, IdentityError> {
         let metadata = self.discovery.metadata().await?;
         let client = self.client(&metadata, binding)?;

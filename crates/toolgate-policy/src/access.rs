@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use toolgate_core::error::{CallError, ErrorCode};
 use toolgate_core::id::{ConnectionId, PrincipalKind};
-use toolgate_core::port::gate::{Authorizer, ConnectionGate};
+use toolgate_core::port::gate::Authorizer;
 use toolgate_core::{Actor, ToolContract};
 
 /// Every access rule the contract names must be held, by the caller and by the person it works for.
@@ -44,16 +44,17 @@ impl GrantedConnections {
     pub fn new(granted: impl IntoIterator<Item = ConnectionId>) -> Self {
         Self(granted.into_iter().collect())
     }
-}
 
-impl ConnectionGate for GrantedConnections {
-    fn check(
+    /// The connection asked for, where the tool needs one and this is granted.
+    ///
+    /// # Errors
+    /// Why not, as `policy_denied`.
+    pub fn check(
         &self,
-        _actor: &Actor,
         tool: &ToolContract,
-        connection: Option<ConnectionId>,
+        asked_for: Option<ConnectionId>,
     ) -> Result<Option<ConnectionId>, CallError> {
-        match (&tool.connection, connection) {
+        match (&tool.connection, asked_for) {
             (None, None) => Ok(None),
             (None, Some(_)) => Err(CallError::new(ErrorCode::PolicyDenied, "this tool takes no connection")),
             (Some(need), None) => Err(CallError::new(
@@ -147,10 +148,9 @@ mod tests {
         let needs = tool(json!({"connection": {"provider": "github"}}));
         let (granted, other) = (ConnectionId::generate(), ConnectionId::generate());
         let gate = GrantedConnections::new([granted]);
-        let caller = actor("user:u", &[]);
-        assert_eq!(gate.check(&caller, &needs, Some(granted)), Ok(Some(granted)));
-        assert!(gate.check(&caller, &needs, Some(other)).is_err());
-        assert!(gate.check(&caller, &needs, None).is_err());
-        assert!(gate.check(&caller, &tool(json!({})), Some(granted)).is_err());
+        assert_eq!(gate.check(&needs, Some(granted)), Ok(Some(granted)));
+        assert!(gate.check(&needs, Some(other)).is_err());
+        assert!(gate.check(&needs, None).is_err());
+        assert!(gate.check(&tool(json!({})), Some(granted)).is_err());
     }
 }

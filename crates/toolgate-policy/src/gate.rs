@@ -322,21 +322,20 @@ impl TenantGate {
         decision.unwrap_or_else(|| Decision::new(Verdict::Deny, "deny by default", ""))
     }
 
-    /// May this caller use a connection to this provider that was granted to it?
+    /// May this call use a connection to this provider that was granted to its caller, and to the person behind it?
     #[must_use]
-    pub fn decide_connection(
-        &self,
-        actor: &Actor,
-        provider: &str,
-        connection: ConnectionId,
-        now: Timestamp,
-    ) -> Decision {
+    pub fn decide_connection(&self, ask: &Ask<'_>, provider: &str, connection: ConnectionId) -> Decision {
         if let Some(killed) = self.killed_connection(connection) {
             return killed;
         }
-        let circumstances = plain_circumstances(now);
-        let answer = self.judge.connection(&facts(actor), provider, &connection.to_string(), &circumstances);
-        self.plain(&answer, || format!("`{}` may not use this connection", actor.principal))
+        let (id, circumstances) = (connection.to_string(), circumstances(ask, Whose::default()));
+        let mut decision = None;
+        for (who, facts) in parties(ask.actor) {
+            let answer = self.judge.connection(&facts, provider, &id, &circumstances);
+            let own = self.plain(&answer, || format!("`{who}` may not use the connection to `{provider}`"));
+            decision = Some(stricter(decision, own));
+        }
+        decision.unwrap_or_else(|| Decision::new(Verdict::Deny, "deny by default", ""))
     }
 
     fn verdict(&self, ask: &Ask<'_>, who: &PrincipalId, answer: &ToolAnswer) -> Decision {

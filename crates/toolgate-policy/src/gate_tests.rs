@@ -190,11 +190,11 @@ fn switches_stop_whatever_policy_says() {
 #[test]
 fn connections_need_policy_and_no_switch() {
     let id = ConnectionId::generate();
-    let now = Timestamp::from_micros(0);
-    let check = |policies: &str, kills: Vec<Kill>| {
+    let check_for = |caller: &Actor, policies: &str, kills: Vec<Kill>| {
         let case = Case::of(policies, TenantRules { kills, ..TenantRules::default() });
-        case.gate.decide_connection(&actor("user:ada"), "github", id, now).verdict
+        case.with_ask(caller, "a__x", |ask| case.gate.decide_connection(ask, "github", id).verdict)
     };
+    let check = |policies: &str, kills: Vec<Kill>| check_for(&actor("user:ada"), policies, kills);
     assert_eq!(check(OPEN, vec![]), Verdict::Allow);
     assert_eq!(check("", vec![]), Verdict::Deny);
     let forbid = r#"@id("no github") forbid (principal, action == Toolgate::Action::"use_connection", resource)
@@ -202,6 +202,19 @@ fn connections_need_policy_and_no_switch() {
     assert_eq!(check(&format!("{OPEN}\n{forbid}"), vec![]), Verdict::Deny);
     let kill = Kill { kind: KillKind::Connection, target: id.to_string(), reason: "leaked".into() };
     assert_eq!(check(OPEN, vec![kill]), Verdict::Deny);
+    // Neither an agent nor the person behind it lends the other what it may not use itself, and the door counts.
+    let mut bot = actor("agent:bot");
+    let subject = "user:ada".parse().unwrap();
+    bot.subject = Some(Subject { principal: subject, rules: AccessRules::default(), roles: [].into() });
+    assert_eq!(check_for(&bot, OPEN, vec![]), Verdict::Allow);
+    for clause in [
+        r#"principal == Toolgate::Agent::"agent:bot", action, resource) when { resource is Toolgate::Connection }"#,
+        r#"principal == Toolgate::User::"user:ada", action, resource) when { resource is Toolgate::Connection }"#,
+        r#"principal, action == Toolgate::Action::"use_connection", resource) when { context.source == "api" }"#,
+    ] {
+        let forbid = format!("{OPEN} @id(\"no\") forbid ({clause};");
+        assert_eq!(check_for(&bot, &forbid, vec![]), Verdict::Deny, "{clause}");
+    }
 }
 
 #[test]

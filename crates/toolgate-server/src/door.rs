@@ -9,8 +9,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use toolgate_api::DoorCode;
 
-use crate::ServerState;
 use crate::error::ApiError;
+use crate::{ServerSettings, ServerState};
 
 /// Time spent outside the gate (in a tool, or waiting for one); handlers leave it on the response.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +18,7 @@ pub(crate) struct Outside(pub(crate) Duration);
 
 pub(crate) async fn pass(State(state): State<ServerState>, request: Request, next: Next) -> Response {
     let began = Instant::now();
-    let (hosts, origins) = (&state.settings.hosts, &state.settings.origins);
-    let mut response = match check(hosts, origins, request.uri(), request.headers()) {
+    let mut response = match check(&state.settings, request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
     };
@@ -34,7 +33,8 @@ pub(crate) async fn pass(State(state): State<ServerState>, request: Request, nex
     response
 }
 
-fn check(hosts: &[String], origins: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+fn check(settings: &ServerSettings, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+    let hosts = &settings.hosts;
     // A browser that was led here by a renamed host still sends that name: this is what stops DNS rebinding.
     // An address in full may name another host than the header does: both must be ours.
     let named = headers.get_all(header::HOST).iter().map(|value| value.to_str().map_or("", without_port));
@@ -47,16 +47,31 @@ fn check(hosts: &[String], origins: &[String], uri: &Uri, headers: &HeaderMap) -
             .hint("name it with `--allow-host` if it is yours"));
     }
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-    let same_site =
-        origin.to_str().ok().and_then(|origin| origin.split_once("://")).is_some_and(|(_, site)| {
-            let here = headers.get(header::HOST).and_then(|value| value.to_str().ok());
-            here.is_some_and(|here| site.eq_ignore_ascii_case(here))
-                || hosts.iter().any(|host| without_port(site).eq_ignore_ascii_case(host))
-        });
-    if same_site || (for_programs(uri.path()) && names(origins, origin)) {
+    let named = headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    let here = named.or_else(|| uri.authority().map(|authority| authority.as_str()));
+    let site = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, site)| site);
+    if site.is_some_and(|site| is_ours(settings, here, site))
+        || (for_programs(uri.path()) && names(&settings.origins, origin))
+    {
         Ok(())
     } else {
         Err(ApiError::door(DoorCode::OriginNotAllowed, "requests from other sites are refused"))
+    }
+}
+
+/// Whether a page of this site is one of ours: it is where the operator says that browsers find us; or, where the request
+/// names the same host, at the same port, since another port is another program; or, where a proxy names us by another
+/// host, at one of ours without a port.
+fn is_ours(settings: &ServerSettings, here: Option<&str>, site: &str) -> bool {
+    let public = settings.public_url.as_deref().and_then(|url| url.split_once("://"));
+    if public.is_some_and(|(_, public)| public.trim_end_matches('/').eq_ignore_ascii_case(site)) {
+        return true;
+    }
+    match here {
+        Some(here) if without_port(here).eq_ignore_ascii_case(without_port(site)) => {
+            site.eq_ignore_ascii_case(here)
+        }
+        _ => settings.hosts.iter().any(|host| site.eq_ignore_ascii_case(host)),
     }
 }
 
@@ -111,10 +126,19 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, host.parse().unwrap());
             headers.insert(header::ORIGIN, origin.parse().unwrap());
-            let origins = ["https://app.example".to_owned()];
-            let (hosts, uri) = (["gate.example".to_owned()], Uri::from_static("/mcp"));
-            check(&hosts, &origins, &uri, &headers).is_ok()
+            let settings = ServerSettings {
+                hosts: vec!["gate.example".to_owned()],
+                origins: vec!["https://app.example".to_owned()],
+                public_url: Some("https://front.example:8443".to_owned()),
+                ..ServerSettings::default()
+            };
+            check(&settings, &Uri::from_static("/mcp"), &headers).is_ok()
         };
+        // Where the operator says that browsers find us, whatever a proxy makes of the host.
+        for host in ["127.0.0.1:8787", "gate.example"] {
+            assert!(try_origin(host, "https://front.example:8443"));
+            assert!(!try_origin(host, "https://front.example"));
+        }
         assert!(try_origin("gate.example", "https://app.example"));
         assert!(!try_origin("gate.example", "http://app.example"));
         assert!(try_origin("localhost:8787", "http://localhost:8787"));
@@ -122,5 +146,12 @@ mod tests {
         assert!(!try_origin("localhost:8787", "http://evil.example"));
         assert!(!try_origin("localhost:8787", "null"));
         assert!(!try_origin("localhost:8787", "http://localhost:9999"));
+        // Behind a proxy that names us by our address inside.
+        assert!(try_origin("127.0.0.1:8787", "https://gate.example"));
+        assert!(!try_origin("127.0.0.1:8787", "https://gate.example:9999"));
+        // Another port of our own host is another program's.
+        assert!(!try_origin("gate.example", "https://gate.example:9999"));
+        assert!(!try_origin("gate.example:8443", "https://gate.example"));
+        assert!(try_origin("gate.example:8443", "https://GATE.example:8443"));
     }
 }

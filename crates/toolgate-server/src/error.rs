@@ -80,6 +80,9 @@ const fn usual_hint(code: DoorCode) -> &'static str {
         DoorCode::MethodNotAllowed => "see /api/v1/openapi.json",
         DoorCode::RequestTimeout => "send it again, and faster",
         DoorCode::Conflict => "look again at how it stands now, then decide",
+        DoorCode::StorageFull => {
+            "remove files you no longer need, or ask whoever runs this server to raise `files.tenant_bytes`"
+        }
         DoorCode::PayloadTooLarge => "send less at once",
         DoorCode::UnsupportedMediaType => "send `Content-Type: application/json`",
         DoorCode::PolicyInvalid => "`details.problems` says what is wrong where; nothing was saved",
@@ -144,12 +147,21 @@ impl From<AppError> for ApiError {
                     .hint("wait, then try again")
                     .details(serde_json::json!({ "retry_after_seconds": retry_after_seconds }))
             },
+            AppError::TooLarge { most } => Self::door(DoorCode::PayloadTooLarge, cause.to_string())
+                .hint("send a smaller file, or ask whoever runs this server to raise `files.max_bytes`")
+                .details(serde_json::json!({ "max_bytes": most })),
+            AppError::StorageFull => {
+                Self::door(DoorCode::StorageFull, "the files kept here take up all the room they may")
+            }
             AppError::TokenInvalid => Self::door(DoorCode::TokenInvalid, cause.to_string())
                 .hint("ask for a new link; each works once, and for a while"),
             AppError::Identity { fault, message } => identity(fault, message),
             AppError::Conflict { message } => Self::door(DoorCode::Conflict, message),
             AppError::Call(error) => {
-                Self { status: call_status(error.code), error: error.into(), retry_after_seconds: None }
+                let wait =
+                    error.details.as_ref().and_then(|details| details.get("retry_after_seconds")?.as_f64());
+                let retry_after_seconds = wait.map(|wait| wait.ceil() as u64);
+                Self { status: call_status(error.code), error: error.into(), retry_after_seconds }
             }
             AppError::Run(RunError::UnknownSession(_)) => Self::door(DoorCode::NotFound, cause.to_string())
                 .hint("leave `session_id` out, or make one with `POST /api/v1/sessions`"),

@@ -19,14 +19,26 @@ use toolgate_app::App;
 
 pub use serve::{Served, answer, serve};
 
-/// What the doors work with.
+/// What the doors work with. Cheap to clone: every request does, at each layer.
 #[derive(Debug, Clone)]
-pub struct ServerState {
+pub struct ServerState(Arc<Shared>);
+
+/// What all requests share.
+#[derive(Debug)]
+pub struct Shared {
     app: App,
-    settings: Arc<ServerSettings>,
+    settings: ServerSettings,
     metrics: Option<PrometheusHandle>,
     closing: CancellationToken,
-    mcp: Arc<mcp::McpDoor>,
+    mcp: mcp::McpDoor,
+}
+
+impl std::ops::Deref for ServerState {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
 }
 
 /// What the operator decides about the door.
@@ -86,8 +98,8 @@ impl ServerState {
         metrics: Option<PrometheusHandle>,
         closing: CancellationToken,
     ) -> Self {
-        let mcp = Arc::new(mcp::McpDoor::new(&app, &settings));
-        Self { app, settings: Arc::new(settings), metrics, closing, mcp }
+        let mcp = mcp::McpDoor::new(&app, &settings);
+        Self(Arc::new(Shared { app, settings, metrics, closing, mcp }))
     }
 }
 

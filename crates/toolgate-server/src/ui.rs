@@ -23,7 +23,7 @@ const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000,
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// Addresses that belong to programs: what is unknown there is an error in JSON, never a page.
-const NOT_PAGES: &[&str] = &["api", "mcp", "auth", "oauth", "embed", ".well-known", "assets"];
+const NOT_PAGES: &[&str] = &["api", "mcp", "auth", "oauth", "embed", "share", ".well-known", "assets"];
 
 pub(crate) fn routes() -> Router<ServerState> {
     Router::new().route("/", get(front)).route("/assets/{*path}", get(asset))

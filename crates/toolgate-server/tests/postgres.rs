@@ -9,6 +9,12 @@ mod approval;
 mod browser;
 #[path = "it/connection/mod.rs"]
 mod connection;
+#[path = "it/entity.rs"]
+mod entity;
+#[path = "it/event_list.rs"]
+mod event_list;
+#[path = "it/file/mod.rs"]
+mod file;
 #[path = "it/gate.rs"]
 mod gate;
 #[path = "it/governance/mod.rs"]
@@ -31,13 +37,19 @@ mod oauth;
 mod oidc;
 #[path = "it/outbox.rs"]
 mod outbox;
+#[path = "it/outside.rs"]
+mod outside;
 #[path = "it/pipeline.rs"]
 mod pipeline;
 #[path = "it/policy.rs"]
 mod policy;
+#[path = "it/share.rs"]
+mod share;
 #[path = "it/sign_in/mod.rs"]
 mod sign_in;
 #[path = "it/stream.rs"]
 mod stream;
+#[path = "it/tenant_link/mod.rs"]
+mod tenant_link;
 
 const ENGINE: gate::Engine = gate::Engine::Postgres;

@@ -110,6 +110,7 @@ pub(crate) fn review(deadline: Timestamp) -> Review {
         escalate_to: vec!["admin".into()],
         deadline,
         assigned_to: None,
+        assigned_role: None,
         votes: Vec::new(),
         remarks: Vec::new(),
         input: None,

@@ -19,6 +19,8 @@ pub mod calls;
 pub mod changes;
 pub mod connections;
 pub mod documents;
+pub mod event_list;
+pub mod files;
 mod given;
 pub mod guards;
 pub mod identities;
@@ -31,8 +33,10 @@ pub mod principals;
 pub mod record;
 pub mod reviews;
 pub mod sessions;
+pub mod shares;
 pub mod sign_ins;
 pub mod spending;
+pub mod tenant_links;
 pub mod tenants;
 pub mod texts;
 pub mod tokens;
@@ -71,6 +75,10 @@ macro_rules! store_contract {
             record: calls_of_one_session_do_not_stand_in_each_others_way,
             record: events_come_in_parts,
             record: the_whole_record_can_be_walked,
+            event_list: the_record_is_listed_newest_first,
+            event_list: the_record_is_narrowed,
+            event_list: followers_miss_nothing,
+            event_list: large_events_come_in_smaller_parts,
             lists: newest_calls_come_first,
             lists: pages_never_overlap,
             lists: filters_narrow,
@@ -117,12 +125,24 @@ macro_rules! store_contract {
             keys: a_keys_last_use_never_moves_back,
             keys: keys_are_listed_by_principal_and_page,
             keys: another_tenants_keys_are_not_seen,
+            shares: a_link_is_read_back_as_made,
+            shares: a_link_needs_a_call_and_is_made_once,
+            shares: a_link_that_was_taken_back_is_over,
             sign_ins: a_sign_in_leads_to_its_principal,
             sign_ins: a_sign_in_is_made_once_and_for_someone,
             sign_ins: sign_ins_are_listed_newest_first,
             sign_ins: a_use_never_moves_a_sign_in_back,
             sign_ins: sign_ins_end_one_or_all_but_one_or_all,
             sign_ins: sign_ins_whose_time_is_over_are_forgotten,
+            sign_ins: who_switched_is_found_where_they_came_from,
+            tenant_links: a_link_holds_with_both_halves,
+            tenant_links: halves_must_name_each_other,
+            tenant_links: a_link_needs_two_users_of_two_tenants,
+            tenant_links: either_half_ends_a_link,
+            tenant_links: a_new_link_takes_the_place_of_the_old,
+            tenant_links: links_end_with_their_proof,
+            tenant_links: links_are_listed_by_user_and_page,
+            tenant_links: a_person_elsewhere_is_found_in_all_tenants,
             tokens: a_token_works_once,
             tokens: a_token_works_for_its_purpose_and_in_its_time,
             tokens: racing_takers_have_one_winner,
@@ -158,6 +178,14 @@ macro_rules! store_contract {
             connections: a_connections_last_use_never_moves_back,
             connections: keys_are_wrapped_anew,
             connections: one_master_key_is_named,
+            files: a_file_is_read_back_as_sent,
+            files: an_unfinished_file_is_not_there,
+            files: another_tenants_files_are_not_seen,
+            files: files_are_listed_by_owner_and_page,
+            files: a_removed_file_is_gone_and_its_room_comes_back,
+            files: racing_parts_share_the_room,
+            files: ending_files_know_who_needs_them,
+            files: many_small_files_come_and_go,
             texts: unicode_survives,
             texts: nul_characters_do_no_harm,
             texts: a_mebibyte_survives,

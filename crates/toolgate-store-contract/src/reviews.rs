@@ -20,6 +20,9 @@ pub async fn a_review_is_kept_step_by_step(store: Shared) {
     };
     let row = advance(&store, &row, &changed(edit)).await;
     let row = advance(&store, &row, &changed(ReviewStep::Voted)).await;
+    let to_role = ReviewStep::ReassignedToRole { role: "treasury".parse().unwrap() };
+    let row = advance(&store, &row, &changed(to_role)).await;
+    assert!(row.review.as_ref().is_some_and(|review| review.assigned_role.is_some()));
     let row = advance(&store, &row, &changed(ReviewStep::Reassigned { to: principal("user:bob") })).await;
     let approved =
         Change::step(&row, &principal("user:bob"), &Step::Approved { reason: None }, now()).unwrap();

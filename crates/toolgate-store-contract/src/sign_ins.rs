@@ -1,8 +1,8 @@
 //! People signed in with browsers.
 
-use toolgate_core::id::{PrincipalId, SignInId};
+use toolgate_core::id::{PrincipalId, SignInId, TenantLinkId};
 use toolgate_core::port::store::EndSignIns;
-use toolgate_core::principal::{Principal, SignIn};
+use toolgate_core::principal::{Principal, SignIn, SwitchedFrom};
 
 use crate::given::*;
 
@@ -18,6 +18,7 @@ fn sign_in(principal: &PrincipalId, hash: u8) -> SignIn {
         created_at: at,
         last_seen_at: at,
         expires_at: seconds_after(at, 60),
+        switched: None,
     }
 }
 
@@ -134,4 +135,34 @@ pub async fn sign_ins_whose_time_is_over_are_forgotten(store: Shared) {
     assert_eq!(left, [3, 1]);
     store.forget_sign_ins(seconds_after(end, 60)).await.unwrap();
     assert!(ids(&store, &ada()).await.is_empty());
+}
+
+/// Whoever switched to another tenant is listed, and ends, there and where they proved who they are; nowhere else.
+pub async fn who_switched_is_found_where_they_came_from(store: Shared) {
+    let grace = principal("user:grace");
+    let mine = signed_in(&store, &ada(), [1]).await.remove(0);
+    make_other_tenant(&store, vec![put_principal(&person(other_tenant(), &grace))]).await;
+    let from = SwitchedFrom { tenant: tenant(), principal: ada(), link: TenantLinkId::generate() };
+    let away = |hash| SignIn {
+        tenant: other_tenant(),
+        principal: grace.clone(),
+        switched: Some(from.clone()),
+        ..sign_in(&ada(), hash)
+    };
+    let switched = away(2);
+    store.put_sign_in(switched.clone()).await.unwrap();
+    let (found, person) = store.sign_in_by_hash(&switched.hash).await.unwrap().unwrap();
+    assert_eq!((&found, &person.tenant, &person.id), (&switched, &other_tenant(), &grace));
+    assert_eq!(ids(&store, &ada()).await, [switched.id, mine.id]);
+    let there = store.sign_ins(&other_tenant(), &grace).await.unwrap();
+    assert_eq!(there, std::slice::from_ref(&switched));
+    assert!(store.sign_ins(&other_tenant(), &ada()).await.unwrap().is_empty());
+    assert!(ids(&store, &grace).await.is_empty());
+
+    store.end_sign_ins(&tenant(), &ada(), EndSignIns::AllBut(mine.id)).await.unwrap();
+    assert_eq!(store.sign_in_by_hash(&switched.hash).await.unwrap(), None);
+    let again = away(3);
+    store.put_sign_in(again.clone()).await.unwrap();
+    store.end_sign_ins(&other_tenant(), &grace, EndSignIns::One(again.id)).await.unwrap();
+    assert_eq!(ids(&store, &ada()).await, [mine.id]);
 }

@@ -14,7 +14,7 @@ use crate::connect::ANSWER_WITHIN;
 use crate::error::Fault;
 use crate::row::{Cells, EVENT_COLUMNS};
 use crate::work::Work;
-use crate::{connection, document, identity, key, oauth, principal, tenant};
+use crate::{connection, document, identity, key, oauth, principal, share, tenant, tenant_link};
 
 #[async_trait]
 impl AdminStore for PostgresStore {
@@ -108,6 +108,11 @@ async fn apply(work: &Work<'_>, write: &Write) -> Result<(), StoreError> {
         Write::PutOauthGrant(grant) => oauth::put_grant(work, grant).await,
         Write::RevokeOauthGrant { id } => oauth::revoke(work, *id).await,
         Write::RevokeOauthGrantsOf { client_id } => oauth::revoke_all(work, client_id).await,
+        Write::PutShare(share) => share::put(work, share).await,
+        Write::RevokeShare { id } => share::revoke(work, *id).await,
+        Write::LinkTenant(link) => tenant_link::put(work, link).await,
+        Write::UnlinkTenant { id } => tenant_link::end(work, *id).await,
+        Write::UnlinkTenants { principal, proof } => tenant_link::end_proved(work, principal, proof).await,
     }
 }
 

@@ -21,6 +21,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 4, name: "outbox", sql: include_str!("../migrations/0004_outbox.sql") },
     Migration { version: 5, name: "oauth", sql: include_str!("../migrations/0005_oauth.sql") },
     Migration { version: 6, name: "connections", sql: include_str!("../migrations/0006_connections.sql") },
+    Migration { version: 7, name: "files", sql: include_str!("../migrations/0007_files.sql") },
+    Migration { version: 8, name: "audit", sql: include_str!("../migrations/0008_audit.sql") },
+    Migration { version: 9, name: "shares", sql: include_str!("../migrations/0009_shares.sql") },
+    Migration { version: 10, name: "tenant_links", sql: include_str!("../migrations/0010_tenant_links.sql") },
+    Migration { version: 11, name: "lists", sql: include_str!("../migrations/0011_lists.sql") },
 ];
 
 /// Any number, the same on all nodes: who holds this lock migrates.

@@ -7,14 +7,17 @@ use tokio_postgres::Row;
 use toolgate_core::Timestamp;
 use toolgate_core::id::{PrincipalId, SignInId, TenantId};
 use toolgate_core::port::store::{EndSignIns, SignInStore, StoreError};
-use toolgate_core::principal::{OneTimeToken, Principal, SignIn};
+use toolgate_core::principal::{OneTimeToken, Principal, SignIn, SwitchedFrom};
 
 use crate::PostgresStore;
 use crate::row::{self, Cells};
 use crate::{principal, token};
 
-const COLUMNS: &str =
-    "id, hash, tenant_id, principal, method, user_agent, created_at, last_seen_at, expires_at";
+const COLUMNS: &str = "id, hash, tenant_id, principal, method, user_agent, created_at, last_seen_at, expires_at, \
+     from_tenant, from_principal, link_id";
+
+/// A person's own: as themselves, or switched to another tenant from here.
+const OWN: &str = "((tenant_id = $1 AND principal = $2) OR (from_tenant = $1 AND from_principal = $2))";
 
 // Asked with every request of a browser, so it is put together once.
 static BY_HASH: LazyLock<String> = LazyLock::new(|| {
@@ -29,7 +32,10 @@ static BY_HASH: LazyLock<String> = LazyLock::new(|| {
 #[async_trait]
 impl SignInStore for PostgresStore {
     async fn put_sign_in(&self, sign_in: SignIn) -> Result<(), StoreError> {
-        let sql = format!("INSERT INTO sign_ins ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)");
+        let sql = format!(
+            "INSERT INTO sign_ins ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+        );
+        let from = sign_in.switched.as_ref();
         self.query(
             &sql,
             &[
@@ -42,6 +48,9 @@ impl SignInStore for PostgresStore {
                 &sign_in.created_at.as_micros(),
                 &sign_in.last_seen_at.as_micros(),
                 &sign_in.expires_at.as_micros(),
+                &from.map(|from| from.tenant.as_str()),
+                &from.map(|from| from.principal.as_str()),
+                &from.map(|from| from.link.to_string()),
             ],
         )
         .await
@@ -56,10 +65,7 @@ impl SignInStore for PostgresStore {
     }
 
     async fn sign_ins(&self, tenant: &TenantId, principal: &PrincipalId) -> Result<Vec<SignIn>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM sign_ins WHERE tenant_id = $1 AND principal = $2
-             ORDER BY created_at DESC, id DESC"
-        );
+        let sql = format!("SELECT {COLUMNS} FROM sign_ins WHERE {OWN} ORDER BY created_at DESC, id DESC");
         row::all(&self.query(&sql, &[&tenant.as_str(), &principal.as_str()]).await?, sign_in)
     }
 
@@ -81,9 +87,9 @@ impl SignInStore for PostgresStore {
         which: EndSignIns,
     ) -> Result<(), StoreError> {
         let (tenant, principal) = (tenant.as_str(), principal.as_str());
-        let all = "DELETE FROM sign_ins WHERE tenant_id = $1 AND principal = $2";
+        let all = format!("DELETE FROM sign_ins WHERE {OWN}");
         match which {
-            EndSignIns::All => self.query(all, &[&tenant, &principal]).await,
+            EndSignIns::All => self.query(&all, &[&tenant, &principal]).await,
             EndSignIns::One(id) => {
                 self.query(&format!("{all} AND id = $3"), &[&tenant, &principal, &id.to_string()]).await
             }
@@ -145,5 +151,14 @@ fn read(cells: &mut Cells<'_>) -> Result<SignIn, StoreError> {
         created_at: cells.time()?,
         last_seen_at: cells.time()?,
         expires_at: cells.time()?,
+        switched: switched(cells)?,
+    })
+}
+
+fn switched(cells: &mut Cells<'_>) -> Result<Option<SwitchedFrom>, StoreError> {
+    let (tenant, principal) = (cells.parse_opt("tenant")?, cells.parse_opt("principal")?);
+    Ok(match (tenant, principal, cells.parse_opt("link")?) {
+        (Some(tenant), Some(principal), Some(link)) => Some(SwitchedFrom { tenant, principal, link }),
+        _ => None,
     })
 }

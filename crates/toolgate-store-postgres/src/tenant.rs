@@ -10,7 +10,7 @@ use crate::PostgresStore;
 use crate::row::{self, Cells};
 use crate::work::Work;
 
-const COLUMNS: &str = "id, title, disabled, generation, created_at";
+pub(crate) const COLUMNS: &str = "id, title, disabled, generation, created_at";
 
 pub(crate) async fn find(store: &PostgresStore, id: &TenantId) -> Result<Option<Tenant>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM tenants WHERE id = $1");
@@ -74,7 +74,10 @@ pub(crate) async fn bump(work: &Work<'_>) -> Result<u64, StoreError> {
 }
 
 fn tenant(row: &Row) -> Result<Tenant, StoreError> {
-    let mut cells = Cells::of(row);
+    read(&mut Cells::of(row))
+}
+
+pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Tenant, StoreError> {
     Ok(Tenant {
         id: cells.parse("tenant")?,
         title: cells.get()?,

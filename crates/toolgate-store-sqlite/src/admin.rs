@@ -12,7 +12,7 @@ use crate::SqliteStore;
 use crate::database::Fault;
 use crate::event::{append, session_head};
 use crate::writer::Commit;
-use crate::{connection, document, identity, key, oauth, principal, tenant};
+use crate::{connection, document, identity, key, oauth, principal, share, tenant, tenant_link};
 
 #[async_trait]
 impl AdminStore for SqliteStore {
@@ -117,5 +117,12 @@ fn apply(connection: &Connection, change: &AdminChange, write: &Write) -> Result
         Write::PutOauthGrant(grant) => oauth::put_grant(connection, change, grant),
         Write::RevokeOauthGrant { id } => oauth::revoke(connection, change, *id),
         Write::RevokeOauthGrantsOf { client_id } => oauth::revoke_all(connection, change, client_id),
+        Write::PutShare(share) => share::put(connection, change, share),
+        Write::RevokeShare { id } => share::revoke(connection, change, *id),
+        Write::LinkTenant(link) => tenant_link::put(connection, change, link),
+        Write::UnlinkTenant { id } => tenant_link::end(connection, change, *id),
+        Write::UnlinkTenants { principal, proof } => {
+            tenant_link::end_proved(connection, change, principal, proof)
+        }
     }
 }

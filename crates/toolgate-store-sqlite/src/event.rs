@@ -1,40 +1,41 @@
 //! Events in their chains.
 
 use rusqlite::{Connection, params};
-use toolgate_core::event::{ChainHead, Event, EventDraft};
+use toolgate_core::event::{ChainHead, EventDraft};
 
 use crate::database::Fault;
 use crate::row::{self, Cells};
 
-/// Writes events in their places after `head`.
+// Invariant: whoever writes an event takes everything back where that fails. `FAIL` leaves it to them, and so needs no copy
+// of each page beforehand, as a statement with a trigger otherwise does.
+pub(crate) const INSERT: &str = "INSERT OR FAIL INTO events
+    (session_id, seq, tenant_id, invocation_id, kind, actor, at, data, prev_hash, hash)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+/// Writes events in their places after `head`; answers where the chain ends then.
 pub(crate) fn append(
     connection: &Connection,
     mut head: ChainHead,
     drafts: &[EventDraft],
-) -> Result<Vec<Event>, Fault> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO events (session_id, seq, tenant_id, invocation_id, kind, actor, at, data, prev_hash, hash)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-    )?;
-    let mut events = Vec::with_capacity(drafts.len());
+) -> Result<ChainHead, Fault> {
+    let mut insert = connection.prepare_cached(INSERT)?;
     for draft in drafts {
-        let event = draft.clone().seal(head);
-        head = event.head();
+        let next = draft.after(head);
         insert.execute(params![
-            event.draft.session.to_string(),
-            event.seq,
-            event.draft.tenant.as_str(),
-            event.draft.invocation.to_string(),
-            event.draft.kind.as_str(),
-            event.draft.actor.as_str(),
-            event.draft.at.as_micros(),
-            event.draft.data.as_str(),
-            event.prev.0,
-            event.hash.0,
+            draft.session.to_string(),
+            next.seq,
+            draft.tenant.as_str(),
+            draft.invocation.to_string(),
+            draft.kind.as_str(),
+            draft.actor.as_str(),
+            draft.at.as_micros(),
+            draft.data.as_str(),
+            head.hash.0,
+            next.hash.0,
         ])?;
-        events.push(event);
+        head = next;
     }
-    Ok(events)
+    Ok(head)
 }
 
 /// Where a session's chain ends.

@@ -1,5 +1,7 @@
 //! Calls and their events.
 
+use std::sync::LazyLock;
+
 use async_trait::async_trait;
 use rusqlite::{Connection, ToSql, params};
 use toolgate_core::change::{Change, NewCall, SessionUse};
@@ -21,11 +23,11 @@ use crate::{notification, spent};
 #[async_trait]
 impl InvocationStore for SqliteStore {
     async fn begin(&self, call: NewCall) -> Result<Begun, StoreError> {
-        self.database.write(Commit::Begin, move |connection| begin(connection, call)).await
+        self.database.write_again(Commit::Begin, move |connection| begin(connection, &call)).await
     }
 
     async fn advance(&self, change: Change) -> Result<Invocation, StoreError> {
-        self.database.write(Commit::Advance, move |connection| advance(connection, change)).await
+        self.database.write_again(Commit::Advance, move |connection| advance(connection, &change)).await
     }
 
     async fn find_by_key(
@@ -186,7 +188,7 @@ impl InvocationStore for SqliteStore {
     }
 }
 
-fn begin(connection: &Connection, call: NewCall) -> Result<Begun, Fault> {
+fn begin(connection: &Connection, call: &NewCall) -> Result<Begun, Fault> {
     let opened = &call.invocation().opened;
     if let Some(key) = &opened.idempotency_key {
         let texts = key_texts(&opened.tenant, &opened.acting(), &opened.tool, key);
@@ -199,8 +201,8 @@ fn begin(connection: &Connection, call: NewCall) -> Result<Begun, Fault> {
     match call.session() {
         SessionUse::New => {
             let mut insert = connection.prepare_cached(
-                "INSERT INTO sessions (id, tenant_id, owner, subject, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (id) DO NOTHING",
+                "INSERT OR IGNORE INTO sessions (id, tenant_id, owner, subject, created_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
             )?;
             let (tenant, owner, at) =
                 (opened.tenant.as_str(), opened.actor.as_str(), opened.created_at.as_micros());
@@ -218,19 +220,16 @@ fn begin(connection: &Connection, call: NewCall) -> Result<Begun, Fault> {
             head = session_head(connection, &session)?;
         }
     }
-    let events = append(connection, head, call.drafts())?;
-    let invocation = call.written(&events);
+    let invocation = call.written_between(head, append(connection, head, call.drafts())?);
     insert(connection, &invocation)?;
     Ok(Begun::Fresh(invocation))
 }
 
-fn advance(connection: &Connection, change: Change) -> Result<Invocation, Fault> {
+fn advance(connection: &Connection, change: &Change) -> Result<Invocation, Fault> {
     let session = change.next().opened.session.to_string();
     let seen = i64::try_from(change.seen()).unwrap_or(i64::MAX);
     let head = session_head(connection, &session)?;
-    let events = append(connection, head, std::slice::from_ref(change.draft()))?;
-    let Some(event) = events.first() else { return Err(StoreError::Conflict.into()) };
-    let next = change.written(event);
+    let next = change.written_at(append(connection, head, std::slice::from_ref(change.draft()))?);
     let mut update = connection.prepare_cached(
         "UPDATE invocations SET status = ?1, approval = ?2, decided_by = ?3, reason = ?4, output = ?5, error = ?6,
              cost_micros = ?7, attempt = ?8, worker = ?9, cancel_requested = ?10, revision = ?11, last_seq = ?12,
@@ -266,13 +265,14 @@ fn advance(connection: &Connection, change: Change) -> Result<Invocation, Fault>
     Ok(next)
 }
 
+static INSERT: LazyLock<String> = LazyLock::new(|| {
+    let places: Vec<String> = (1..=INVOCATION_COLUMNS.split(',').count()).map(|n| format!("?{n}")).collect();
+    format!("INSERT OR FAIL INTO invocations ({INVOCATION_COLUMNS}) VALUES ({})", places.join(", "))
+});
+
 fn insert(connection: &Connection, invocation: &Invocation) -> Result<(), Fault> {
     let opened = &invocation.opened;
-    let sql = format!(
-        "INSERT INTO invocations ({INVOCATION_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
-         ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)"
-    );
-    connection.prepare_cached(&sql)?.execute(params![
+    connection.prepare_cached(&INSERT)?.execute(params![
         opened.id.to_string(),
         opened.tenant.as_str(),
         opened.session.to_string(),
@@ -408,4 +408,26 @@ fn error_text(invocation: &Invocation) -> Result<Option<String>, Fault> {
         .as_ref()
         .map(|error| serde_json::to_string(error).map_err(|_| row::damaged("error")))
         .transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_every_call_writes_needs_no_table_of_its_own() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        crate::migrate::run(&mut connection).unwrap();
+        for sql in [INSERT.as_str(), crate::event::INSERT] {
+            let mut explained = connection.prepare(&format!("EXPLAIN {sql}")).unwrap();
+            let nulls = vec![rusqlite::types::Null; explained.parameter_count()];
+            let steps: Vec<String> = explained
+                .query_map(rusqlite::params_from_iter(nulls), |row| row.get(1))
+                .unwrap()
+                .collect::<Result<_, _>>()
+                .unwrap();
+            assert!(steps.iter().any(|step| step == "Insert"), "{steps:?}");
+            assert!(!steps.iter().any(|step| step == "OpenEphemeral"), "{sql}");
+        }
+    }
 }

@@ -7,6 +7,8 @@ mod connection;
 mod database;
 mod document;
 mod event;
+mod event_list;
+mod file;
 mod identity;
 mod invocation;
 mod key;
@@ -16,9 +18,11 @@ mod oauth;
 mod principal;
 mod row;
 mod session;
+mod share;
 mod sign_in;
 mod spent;
 mod tenant;
+mod tenant_link;
 mod token;
 mod tool;
 mod usage;
@@ -36,6 +40,8 @@ use crate::database::Database;
 #[derive(Debug, Clone)]
 pub struct SqliteStore {
     database: Arc<Database>,
+    /// Who may queue a part of a file.
+    parts: Arc<tokio::sync::Semaphore>,
 }
 
 impl SqliteStore {
@@ -44,7 +50,11 @@ impl SqliteStore {
     /// # Errors
     /// When another process has it, the folder can't be written, or the file is newer than this program.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        Database::open(folder).map(|database| Self { database: Arc::new(database) })
+        Database::open(folder).map(Self::over)
+    }
+
+    fn over(database: Database) -> Self {
+        Self { database: Arc::new(database), parts: Arc::new(tokio::sync::Semaphore::new(1)) }
     }
 
     /// Opens the store for reading, beside a process that writes it.
@@ -52,7 +62,7 @@ impl SqliteStore {
     /// # Errors
     /// When there is no store in this folder.
     pub fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
-        Database::open_read_only(folder).map(|database| Self { database: Arc::new(database) })
+        Database::open_read_only(folder).map(Self::over)
     }
 }
 

@@ -12,6 +12,11 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (4, "outbox", include_str!("../migrations/0004_outbox.sql")),
     (5, "oauth", include_str!("../migrations/0005_oauth.sql")),
     (6, "connections", include_str!("../migrations/0006_connections.sql")),
+    (7, "files", include_str!("../migrations/0007_files.sql")),
+    (8, "audit", include_str!("../migrations/0008_audit.sql")),
+    (9, "shares", include_str!("../migrations/0009_shares.sql")),
+    (10, "tenant_links", include_str!("../migrations/0010_tenant_links.sql")),
+    (11, "lists", include_str!("../migrations/0011_lists.sql")),
 ];
 
 pub(crate) fn run(connection: &mut Connection) -> Result<(), StoreError> {

@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use toolgate_core::Timestamp;
 use toolgate_core::id::{PrincipalId, SignInId, TenantId};
 use toolgate_core::port::store::{EndSignIns, SignInStore, StoreError};
-use toolgate_core::principal::{OneTimeToken, Principal, SignIn};
+use toolgate_core::principal::{OneTimeToken, Principal, SignIn, SwitchedFrom};
 
 use crate::SqliteStore;
 use crate::database::Fault;
@@ -15,8 +15,11 @@ use crate::row::{self, Cells};
 use crate::writer::Commit;
 use crate::{principal, token};
 
-const COLUMNS: &str =
-    "id, hash, tenant_id, principal, method, user_agent, created_at, last_seen_at, expires_at";
+const COLUMNS: &str = "id, hash, tenant_id, principal, method, user_agent, created_at, last_seen_at, expires_at, \
+     from_tenant, from_principal, link_id";
+
+/// A person's own: as themselves, or switched to another tenant from here.
+const OWN: &str = "((tenant_id = ?1 AND principal = ?2) OR (from_tenant = ?1 AND from_principal = ?2))";
 
 // Asked with every request of a browser, so it is put together once.
 static BY_HASH: LazyLock<String> = LazyLock::new(|| {
@@ -33,8 +36,10 @@ impl SignInStore for SqliteStore {
     async fn put_sign_in(&self, sign_in: SignIn) -> Result<(), StoreError> {
         self.database
             .write(Commit::Other, move |connection| {
-                let sql =
-                    format!("INSERT INTO sign_ins ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
+                let sql = format!(
+                    "INSERT INTO sign_ins ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+                );
+                let from = sign_in.switched.as_ref();
                 connection.prepare_cached(&sql)?.execute(params![
                     sign_in.id.to_string(),
                     sign_in.hash,
@@ -44,7 +49,10 @@ impl SignInStore for SqliteStore {
                     sign_in.user_agent,
                     sign_in.created_at.as_micros(),
                     sign_in.last_seen_at.as_micros(),
-                    sign_in.expires_at.as_micros()
+                    sign_in.expires_at.as_micros(),
+                    from.map(|from| from.tenant.to_string()),
+                    from.map(|from| from.principal.to_string()),
+                    from.map(|from| from.link.to_string())
                 ])?;
                 Ok(())
             })
@@ -67,10 +75,8 @@ impl SignInStore for SqliteStore {
         let (tenant, principal) = (tenant.to_string(), principal.to_string());
         self.database
             .read(move |connection| {
-                let sql = format!(
-                    "SELECT {COLUMNS} FROM sign_ins WHERE tenant_id = ?1 AND principal = ?2
-                     ORDER BY created_at DESC, id DESC"
-                );
+                let sql =
+                    format!("SELECT {COLUMNS} FROM sign_ins WHERE {OWN} ORDER BY created_at DESC, id DESC");
                 row::all(connection, &sql, &[&tenant, &principal], sign_in)
             })
             .await
@@ -103,9 +109,9 @@ impl SignInStore for SqliteStore {
         let (tenant, principal) = (tenant.to_string(), principal.to_string());
         self.database
             .write(Commit::Other, move |connection| {
-                let all = "DELETE FROM sign_ins WHERE tenant_id = ?1 AND principal = ?2";
+                let all = format!("DELETE FROM sign_ins WHERE {OWN}");
                 match which {
-                    EndSignIns::All => connection.execute(all, params![tenant, principal])?,
+                    EndSignIns::All => connection.execute(&all, params![tenant, principal])?,
                     EndSignIns::One(id) => connection
                         .execute(&format!("{all} AND id = ?3"), params![tenant, principal, id.to_string()])?,
                     EndSignIns::AllBut(id) => connection.execute(
@@ -181,5 +187,14 @@ fn read(cells: &mut Cells<'_>) -> Result<SignIn, Fault> {
         created_at: cells.time()?,
         last_seen_at: cells.time()?,
         expires_at: cells.time()?,
+        switched: switched(cells)?,
+    })
+}
+
+fn switched(cells: &mut Cells<'_>) -> Result<Option<SwitchedFrom>, Fault> {
+    let (tenant, principal) = (cells.parse_opt("tenant")?, cells.parse_opt("principal")?);
+    Ok(match (tenant, principal, cells.parse_opt("link")?) {
+        (Some(tenant), Some(principal), Some(link)) => Some(SwitchedFrom { tenant, principal, link }),
+        _ => None,
     })
 }

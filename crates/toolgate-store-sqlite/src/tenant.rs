@@ -10,7 +10,7 @@ use toolgate_core::tenant::Tenant;
 use crate::database::Fault;
 use crate::row::{self, Cells};
 
-const COLUMNS: &str = "id, title, disabled, generation, created_at";
+pub(crate) const COLUMNS: &str = "id, title, disabled, generation, created_at";
 
 pub(crate) fn find(connection: &Connection, id: &TenantId) -> Result<Option<Tenant>, Fault> {
     let sql = format!("SELECT {COLUMNS} FROM tenants WHERE id = ?1");
@@ -62,7 +62,10 @@ pub(crate) fn bump(connection: &Connection, id: &TenantId) -> Result<u64, Fault>
 }
 
 fn tenant(row: &Row<'_>) -> Result<Tenant, Fault> {
-    let mut cells = Cells::of(row);
+    read(&mut Cells::of(row))
+}
+
+pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Tenant, Fault> {
     Ok(Tenant {
         id: cells.parse("tenant")?,
         title: cells.get()?,

@@ -1,7 +1,11 @@
-//! The one writing thread. It takes what is queued, runs each piece in a savepoint, commits once, then answers all:
-//! the cost of a durable commit is shared by everyone who waits for it.
+//! The one writing thread. It takes what is queued, commits once, then answers all: the cost of a durable commit is
+//! shared by everyone who waits for it.
+//!
+//! A savepoint costs a copy of every page that is touched after it, so pieces of work that can be run again go without:
+//! where one of them fails, the whole batch is taken back and run once more with a savepoint for each.
 
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -12,6 +16,8 @@ use crate::database::Fault;
 
 const QUEUE: usize = 4096;
 const BATCH: usize = 256;
+/// How long others are waited for where several write at once: a commit for many costs little more than one for one.
+const GATHER: Duration = Duration::from_micros(100);
 
 /// What kind of change a commit carries, for tests that kill the process beside it.
 #[derive(Debug, Clone, Copy)]
@@ -59,15 +65,48 @@ impl Writer {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
+        let mut work = Some(work);
+        let once = move |connection: &Connection| match work.take() {
+            Some(work) => work(connection),
+            None => Err(StoreError::unavailable("it was run before").into()),
+        };
+        self.queue_up(commit, Times::Once, once).await
+    }
+
+    /// The same for work that gives the same when it is taken back and run again.
+    pub(crate) async fn write_again<T, F>(&self, commit: Commit, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        self.queue_up(commit, Times::Any, work).await
+    }
+
+    async fn queue_up<T, F>(&self, commit: Commit, times: Times, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Write { commit, work: Some(work), result: None, reply });
+        let job = Box::new(Write { commit, times, work, result: None, reply });
         self.queue.send(job).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 }
 
+/// How often a piece of work can be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Times {
+    Once,
+    Any,
+}
+
 trait Job: Send {
     fn commit(&self) -> Commit;
+    fn times(&self) -> Times;
+    /// Runs the work as it is; answers whether it went well.
+    fn run_bare(&mut self, connection: &Connection) -> bool;
+    /// Runs the work so that it leaves nothing behind where it fails.
     fn run(&mut self, connection: &Connection);
     fn answer(self: Box<Self>, committed: bool);
 }
@@ -80,7 +119,8 @@ impl std::fmt::Debug for dyn Job {
 
 struct Write<T, F> {
     commit: Commit,
-    work: Option<F>,
+    times: Times,
+    work: F,
     result: Option<Result<T, StoreError>>,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
@@ -88,15 +128,26 @@ struct Write<T, F> {
 impl<T, F> Job for Write<T, F>
 where
     T: Send,
-    F: FnOnce(&Connection) -> Result<T, Fault> + Send,
+    F: FnMut(&Connection) -> Result<T, Fault> + Send,
 {
     fn commit(&self) -> Commit {
         self.commit
     }
 
+    fn times(&self) -> Times {
+        self.times
+    }
+
+    fn run_bare(&mut self, connection: &Connection) -> bool {
+        let result = (self.work)(connection);
+        let well = result.is_ok();
+        self.result = Some(result.map_err(StoreError::from));
+        well
+    }
+
     fn run(&mut self, connection: &Connection) {
-        let Some(work) = self.work.take() else { return };
-        self.result = Some(in_savepoint(connection, work).map_err(StoreError::from));
+        self.result = None;
+        self.result = Some(in_savepoint(connection, &mut self.work).map_err(StoreError::from));
     }
 
     fn answer(self: Box<Self>, committed: bool) {
@@ -111,7 +162,7 @@ where
 
 fn in_savepoint<T>(
     connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    work: &mut impl FnMut(&Connection) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     connection.prepare_cached("SAVEPOINT job")?.execute([])?;
     let result = work(connection);
@@ -124,7 +175,18 @@ fn in_savepoint<T>(
 
 fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
     let mut batch = Vec::with_capacity(BATCH);
+    let mut before = 1;
     while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
+        // Whoever writes alone is not kept waiting.
+        if before.max(batch.len()) > 1 {
+            std::thread::sleep(GATHER);
+            while batch.len() < BATCH
+                && let Ok(job) = jobs.try_recv()
+            {
+                batch.push(job);
+            }
+        }
+        before = batch.len();
         let committed = commit(connection, &mut batch);
         if let Err(cause) = &committed {
             tracing::error!(error = %cause, "a commit failed");
@@ -141,6 +203,33 @@ fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
 
 fn commit(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), rusqlite::Error> {
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+    if !run_bare(connection, batch) {
+        run_each(connection, batch)?;
+    }
+    batch.iter().for_each(|job| job.commit().before());
+    connection.prepare_cached("COMMIT")?.execute([])?;
+    batch.iter().for_each(|job| job.commit().after());
+    Ok(())
+}
+
+/// Runs a batch without savepoints; answers whether all of it is done. What is not done is taken back.
+fn run_bare(connection: &Connection, batch: &mut [Box<dyn Job>]) -> bool {
+    if batch.iter().any(|job| job.times() == Times::Once) {
+        return false;
+    }
+    let mut all = || batch.iter_mut().all(|job| job.run_bare(connection));
+    if std::panic::catch_unwind(AssertUnwindSafe(&mut all)).unwrap_or(false) {
+        return true;
+    }
+    // Some faults end the transaction by themselves.
+    let again = if connection.is_autocommit() { "BEGIN IMMEDIATE" } else { "ROLLBACK; BEGIN IMMEDIATE" };
+    if let Err(cause) = connection.execute_batch(again) {
+        tracing::error!(error = %cause, "a batch could not be taken back");
+    }
+    false
+}
+
+fn run_each(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), rusqlite::Error> {
     for job in batch.iter_mut() {
         // A piece of work that breaks off takes itself back, and not the thread that everyone writes through.
         if std::panic::catch_unwind(AssertUnwindSafe(|| job.run(connection))).is_err() {
@@ -148,9 +237,6 @@ fn commit(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), rus
             connection.execute_batch("ROLLBACK TO job; RELEASE job")?;
         }
     }
-    batch.iter().for_each(|job| job.commit().before());
-    connection.prepare_cached("COMMIT")?.execute([])?;
-    batch.iter().for_each(|job| job.commit().after());
     Ok(())
 }
 
@@ -183,5 +269,29 @@ mod tests {
             Ok(connection.query_row("SELECT sum(n) FROM t", [], |row| row.get::<_, i64>(0))?)
         });
         assert_eq!(sum.await.unwrap(), 3, "what broke off left nothing behind");
+    }
+
+    #[tokio::test]
+    async fn work_that_fails_takes_only_itself_back() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE t (n INTEGER)").unwrap();
+        let writer = Writer::spawn(connection);
+        let add = |n: i64| {
+            writer.write_again(Commit::Other, move |connection| {
+                connection.execute("INSERT INTO t VALUES (?1)", [n])?;
+                if n < 0 { Err(StoreError::Conflict.into()) } else { Ok(()) }
+            })
+        };
+        // All at once, so that they share a commit; those that fail make the others run again.
+        let done = futures::future::join_all([1, 2, -1, 4, -2, 8].map(add)).await;
+        let well: Vec<bool> = done.iter().map(Result::is_ok).collect();
+        assert_eq!(well, [true, true, false, true, false, true]);
+        assert!(matches!(done[2], Err(StoreError::Conflict)));
+        let all = writer.write(Commit::Other, |connection| {
+            let mut statement = connection.prepare("SELECT n FROM t ORDER BY n")?;
+            let found = statement.query_map([], |row| row.get(0))?;
+            Ok(found.collect::<Result<Vec<i64>, _>>()?)
+        });
+        assert_eq!(all.await.unwrap(), [1, 2, 4, 8], "each once, and nothing of those that failed");
     }
 }

@@ -11,7 +11,11 @@
 
 mod forgetful;
 mod forgetful_connection;
+mod forgetful_event_list;
+mod forgetful_file;
 mod forgetful_oauth;
+mod forgetful_tenant_link;
+mod forgetful_share;
 mod gate;
 mod hook;
 mod oidc;
@@ -19,6 +23,7 @@ mod port;
 mod postgres;
 mod protected_server;
 mod receiver;
+mod resource;
 
 pub use forgetful::Forgetful;
 pub use gate::{ADMIN_KEY, Gate, GateSetup};
@@ -28,3 +33,4 @@ pub use port::free_port;
 pub use postgres::{Fsync, POSTGRES_VARIABLE, TempPostgres, TestPostgres, shared_postgres};
 pub use protected_server::{ProtectedServer, ProtectedServerFaults};
 pub use receiver::CountingReceiver;
+pub use resource::TestResource;

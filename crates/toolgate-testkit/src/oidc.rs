@@ -6,8 +6,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
 
 const START_WITHIN: Duration = Duration::from_secs(60);
 
@@ -27,13 +27,18 @@ pub struct TestOidc {
 impl TestOidc {
     /// Starts a provider; installs its packages first if they are not there.
     pub async fn start() -> Self {
+        Self::run("provider.mjs").await.0
+    }
+
+    /// Starts the provider that this script is, and answers what it says beside where it is.
+    pub(crate) async fn run(script: &str) -> (Self, Lines<BufReader<ChildStdout>>) {
         // A test may be the first to need TLS in its process.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("oidc");
         let packages = folder.clone();
         tokio::task::spawn_blocking(move || install(&packages)).await.expect("the packages");
         let mut process = Command::new("node")
-            .arg("provider.mjs")
+            .arg(script)
             .current_dir(&folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -52,7 +57,7 @@ impl TestOidc {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .expect("a client");
-        Self { issuer, client, _process: process }
+        (Self { issuer, client, _process: process }, lines)
     }
 
     /// The issuer URL.

@@ -4,8 +4,10 @@
 //! know each other. What several of them want stands here:
 //!
 //! - `number`: rounding, shares and readable figures, so that no tool gives `NaN`, `-0` or twelve decimals.
+//! - `column`: what is learnt of a column of cells while they go by, in bounded memory.
 //! - `section`: the words a section's `config` is written in, the same for every tool.
 
+mod column;
 mod number;
 mod section;
 #[cfg(test)]

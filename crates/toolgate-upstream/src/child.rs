@@ -12,6 +12,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use toolgate_core::port::connection::{Opened, Presented};
 
 use crate::settings::Settings;
+use crate::warden::Warden;
 
 /// What a process finds of our own environment.
 const PASSED_ON: &[&str] = &["PATH", "HOME", "LANG"];
@@ -67,6 +68,21 @@ pub(crate) struct Process {
     group: Option<Pid>,
     farewell: Duration,
     folder: Option<TempDir>,
+    watched: Option<Watched>,
+}
+
+/// A group that someone ends should the gate not come to it.
+#[derive(Debug)]
+struct Watched {
+    warden: Arc<Warden>,
+    group: Pid,
+}
+
+impl Watched {
+    /// Once the group is ended and its number may be another's.
+    fn release(&self) {
+        self.warden.release(self.group);
+    }
 }
 
 /// A process and the two ends we hold.
@@ -85,10 +101,11 @@ pub(crate) fn start(
     stderr: Stderr,
     settings: &Settings,
 ) -> Result<Started, String> {
-    let folder = tempfile::Builder::new()
-        .prefix("toolgate-upstream-")
-        .tempdir()
-        .map_err(|_| "there is no room for its folder".to_owned())?;
+    let folder = match &settings.scratch {
+        Some(scratch) => scratch.folder(),
+        None => tempfile::Builder::new().prefix("toolgate-upstream-").tempdir(),
+    }
+    .map_err(|_| "there is no room for its folder".to_owned())?;
     let mut process = Command::new(command);
     process
         .args(args)
@@ -121,8 +138,12 @@ pub(crate) fn start(
         _ => "its program could not be started".to_owned(),
     })?;
     let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let watched = group.zip(settings.warden.clone()).map(|(group, warden)| Watched { warden, group });
     if let Some(pid) = group {
         limit(pid, settings);
+    }
+    if let Some(watched) = &watched {
+        watched.warden.watch(watched.group);
     }
     if let Some(from) = child.stderr.take() {
         let hidden = presented.iter().map(|credential| match credential {
@@ -135,7 +156,8 @@ pub(crate) fn start(
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("its program could not be spoken to".to_owned());
     };
-    let process = Process { child: Some(child), group, farewell: settings.farewell, folder: Some(folder) };
+    let process =
+        Process { child: Some(child), group, farewell: settings.farewell, folder: Some(folder), watched };
     Ok(Started { process, stdin, stdout })
 }
 
@@ -159,8 +181,8 @@ impl Process {
     /// Asks it to end, and after a while ends it.
     pub(crate) async fn end(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        let folder = self.folder.take();
-        finish(&mut child, self.group, self.farewell).await;
+        let (folder, watched) = (self.folder.take(), self.watched.take());
+        finish(&mut child, self.group, self.farewell, watched).await;
         drop(folder);
     }
 }
@@ -169,10 +191,11 @@ impl Drop for Process {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         let (group, farewell, folder) = (self.group, self.farewell, self.folder.take());
+        let watched = self.watched.take();
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => {
                 runtime.spawn(async move {
-                    finish(&mut child, group, farewell).await;
+                    finish(&mut child, group, farewell, watched).await;
                     drop(folder);
                 });
             }
@@ -182,13 +205,16 @@ impl Drop for Process {
     }
 }
 
-async fn finish(child: &mut Child, group: Option<Pid>, farewell: Duration) {
+async fn finish(child: &mut Child, group: Option<Pid>, farewell: Duration, watched: Option<Watched>) {
     // The child is not waited for before this, so the number of its group is still its own.
     signal(group, Signal::TERM);
     let _ = tokio::time::timeout(farewell, child.wait()).await;
     // Whatever of the group is left: the child itself, or what it started.
     signal(group, Signal::KILL);
     let _ = child.wait().await;
+    if let Some(watched) = watched {
+        watched.release();
+    }
 }
 
 fn signal(group: Option<Pid>, signal: Signal) {

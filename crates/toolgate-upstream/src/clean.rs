@@ -53,11 +53,7 @@ pub(crate) fn shortened(mut text: String, most: usize) -> String {
 /// Whether a character is not seen, or changes how others are seen.
 #[must_use]
 pub fn hides(c: char) -> bool {
-    smuggles(c)
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}')
+    toolgate_core::text::is_invisible(c)
 }
 
 /// Whether a character exists to carry what nobody sees: tags, and variation selectors nothing uses.

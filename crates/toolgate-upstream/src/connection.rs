@@ -55,7 +55,7 @@ impl Known {
 /// What a call takes along.
 pub(crate) struct Order<'a> {
     pub(crate) tool: &'a str,
-    pub(crate) arguments: Map<String, Value>,
+    pub(crate) arguments: &'a Map<String, Value>,
     /// Where progress goes; none drops it.
     pub(crate) context: Option<&'a ToolContext>,
     pub(crate) cancelled: CancellationToken,
@@ -126,10 +126,10 @@ impl Connection {
         Ok(Listing { protocol: self.protocol(), server: server.unwrap_or_default(), tools, problems })
     }
 
-    /// The digest of what was last offered here under this name.
-    pub(crate) fn offered(&self, tool: &str) -> Option<String> {
+    /// Whether what was last offered here under this name has this digest.
+    pub(crate) fn offers(&self, tool: &str, digest: &str) -> bool {
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-        tools.get(tool).map(|known| known.digest.clone())
+        tools.get(tool).is_some_and(|known| known.digest == digest)
     }
 
     /// Calls a tool.
@@ -147,7 +147,7 @@ impl Connection {
             }
         }
         let mut params = CallToolRequestParams::new(order.tool.to_owned());
-        params.arguments = Some(order.arguments);
+        params.arguments = Some(order.arguments.clone());
         let mut renewed = false;
         for _ in 0..MOST_ROUNDS {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));

@@ -1,26 +1,33 @@
 //! The short way for calls to servers of the newer era over HTTP. There each request stands for itself: nothing has to
 //! be kept between them, so a call is one exchange, parsed once. Everything else goes through the library.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use bytes::Bytes;
 use futures::StreamExt;
-use reqwest::header::{HeaderMap, HeaderValue};
-use reqwest::{Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
+};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use rmcp::model::{ErrorCode, ProtocolVersion, RequestId};
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use toolgate_core::port::connection::Presented;
 use toolgate_core::port::executor::ToolContext;
+use toolgate_egress::LeanClient;
 
 use crate::connection::{Asked, Order};
-use crate::door::{Door, EVENTS};
+use crate::door::{ANSWERS, Door, EVENTS, Failed, JSON};
 use crate::events::events;
 use crate::fault::{BadAnswer, HttpFault};
 use crate::handler::report;
 use crate::measure::too_deep;
-use crate::reading::{Unread, content_type, read};
+use crate::reading::{Unread, read_whole};
 
+const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// Ids that the library, which counts from zero, won't come to.
 const FIRST_ID: i64 = 1 << 40;
 /// More reports than are recorded are not looked at.
@@ -28,13 +35,14 @@ const MOST_REPORTS: u32 = 1_000;
 
 pub(crate) struct Direct {
     door: Door,
-    url: Arc<str>,
+    http: LeanClient,
+    address: Uri,
     headers: HeaderMap,
     next: AtomicI64,
 }
 
 #[derive(Serialize)]
-struct Request<'a> {
+struct Call<'a> {
     jsonrpc: &'static str,
     id: i64,
     method: &'static str,
@@ -91,13 +99,23 @@ struct Refused {
 const VERSION: &str = "2026-07-28";
 
 impl Direct {
-    pub(crate) fn new(door: Door, config: &StreamableHttpClientTransportConfig) -> Self {
+    /// The short way to this address; none where it can't be written as a request has it.
+    pub(crate) fn new(
+        door: Door,
+        http: LeanClient,
+        config: &StreamableHttpClientTransportConfig,
+    ) -> Option<Self> {
         debug_assert_eq!(ProtocolVersion::V_2026_07_28.as_str(), VERSION);
+        let address = config.uri.parse().ok()?;
         let mut headers: HeaderMap =
             config.custom_headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         headers.insert("mcp-protocol-version", HeaderValue::from_static(VERSION));
         headers.insert("mcp-method", HeaderValue::from_static("tools/call"));
-        Self { door, url: Arc::clone(&config.uri), headers, next: AtomicI64::new(FIRST_ID) }
+        headers.insert(ACCEPT, HeaderValue::from_static(ANSWERS));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        let agent = concat!("toolgate/", env!("CARGO_PKG_VERSION"));
+        headers.insert(USER_AGENT, HeaderValue::from_static(agent));
+        Some(Self { door, http, address, headers, next: AtomicI64::new(FIRST_ID) })
     }
 
     /// Calls a tool. Leaving closes the exchange, which is how a call is cancelled there.
@@ -120,36 +138,71 @@ impl Direct {
         let Some(name) = name else { return Err(Asked::Refused(ErrorCode::HEADER_MISMATCH, String::new())) };
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let body = self.body(id, order).map_err(|error| Asked::Http(error.into()))?;
-        let response = self
-            .door
-            .send(|| {
-                let request = self.door.to(&self.url).headers(self.headers.clone());
-                request.header("mcp-name", name.clone()).body(body.clone())
-            })
-            .await
-            .map_err(Asked::Http)?;
-        if response.status().is_success() && content_type(&response).starts_with(EVENTS) {
+        let response = self.send(name, body).await.map_err(Asked::Http)?;
+        let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        let streams = kind.get(..EVENTS.len()).is_some_and(|kind| kind.eq_ignore_ascii_case(EVENTS.as_bytes()));
+        if response.status().is_success() && streams {
+            let response = reqwest::Response::from(response.map(reqwest::Body::wrap));
             return self.follow(response, id, order.context).await;
         }
         self.answer(response).await
     }
 
-    fn body(&self, id: i64, order: &Order<'_>) -> serde_json::Result<bytes::Bytes> {
+    /// Sends a request with what opens the door, and once more with something else where that may do.
+    async fn send(&self, name: HeaderValue, body: Bytes) -> Result<Response<Incoming>, Failed> {
+        let mut before = 0;
+        loop {
+            let mut request = Request::new(Full::new(body.clone()));
+            *request.method_mut() = Method::POST;
+            *request.uri_mut() = self.address.clone();
+            let mut headers = self.headers.clone();
+            headers.insert(MCP_NAME, name.clone());
+            for presented in self.door.presented().await? {
+                let (name, value) = match presented {
+                    Presented::Bearer(token) => (AUTHORIZATION, format!("Bearer {}", token.reveal())),
+                    Presented::Header(name, value) => match name.parse() {
+                        Ok(name) => (name, value.reveal().to_owned()),
+                        Err(_) => return Err(StreamableHttpError::Client(unwritable())),
+                    },
+                    // For processes.
+                    Presented::Env(..) => continue,
+                };
+                let Ok(mut value) = HeaderValue::try_from(value) else {
+                    return Err(StreamableHttpError::Client(unwritable()));
+                };
+                value.set_sensitive(true);
+                headers.insert(name, value);
+            }
+            *request.headers_mut() = headers;
+            let response = self.http.send(request).await.map_err(|error| {
+                StreamableHttpError::Client(match error.is_connect() {
+                    true => HttpFault::NotSent("it can't be reached".to_owned()),
+                    false => HttpFault::Broken,
+                })
+            })?;
+            if self.door.is_open(response.status(), response.headers(), before).await? {
+                return Ok(response);
+            }
+            before += 1;
+        }
+    }
+
+    fn body(&self, id: i64, order: &Order<'_>) -> serde_json::Result<Bytes> {
         let meta = Meta {
             version: VERSION,
             client: Client { name: "toolgate", version: env!("CARGO_PKG_VERSION") },
             capabilities: Nothing {},
             progress: order.context.map(|_| id),
         };
-        let params = Params { name: order.tool, arguments: &order.arguments, meta };
-        serde_json::to_vec(&Request { jsonrpc: "2.0", id, method: "tools/call", params }).map(Into::into)
+        let params = Params { name: order.tool, arguments: order.arguments, meta };
+        serde_json::to_vec(&Call { jsonrpc: "2.0", id, method: "tools/call", params }).map(Into::into)
     }
 
     /// An answer that came whole.
-    async fn answer(&self, response: Response) -> Result<Value, Asked> {
+    async fn answer(&self, response: Response<Incoming>) -> Result<Value, Asked> {
         let status = response.status();
         let (most, _) = self.door.bounds();
-        let body = match read(response, most).await {
+        let body = match read_whole(response.into_body(), most).await {
             Ok(body) => body,
             Err(Unread::TooLarge) => return Err(Asked::Bad(BadAnswer::TooLarge)),
             Err(Unread::Broken) => return Err(broken()),
@@ -171,7 +224,7 @@ impl Direct {
     /// An answer that comes with reports before it.
     async fn follow(
         &self,
-        response: Response,
+        response: reqwest::Response,
         id: i64,
         context: Option<&ToolContext>,
     ) -> Result<Value, Asked> {
@@ -210,6 +263,10 @@ impl From<Refused> for Asked {
     fn from(refused: Refused) -> Self {
         Self::Refused(ErrorCode(refused.code), refused.message)
     }
+}
+
+fn unwritable() -> HttpFault {
+    HttpFault::NotSent("what opens it can't be sent in a header".to_owned())
 }
 
 fn broken() -> Asked {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::BoxStream;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -23,9 +23,9 @@ use crate::reading::{Unread, content_type, read, unsent};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-const JSON: &str = "application/json";
+pub(crate) const JSON: &str = "application/json";
 pub(crate) const EVENTS: &str = "text/event-stream";
-const ANSWERS: &str = "application/json, text/event-stream";
+pub(crate) const ANSWERS: &str = "application/json, text/event-stream";
 /// How long a server may ponder on a question that older ones don't know, before it is taken for one of those.
 const DISCOVER_WITHIN: Duration = Duration::from_secs(8);
 /// A request that is refused this often is refused.
@@ -41,7 +41,7 @@ pub(crate) struct Door {
     hears: CancellationToken,
 }
 
-type Failed = StreamableHttpError<HttpFault>;
+pub(crate) type Failed = StreamableHttpError<HttpFault>;
 
 impl Door {
     pub(crate) fn new(http: reqwest::Client, keys: Arc<dyn Keys>, most: usize, bad: BadAnswers) -> Self {
@@ -49,7 +49,7 @@ impl Door {
     }
 
     /// A request to this address, without anything that opens the door.
-    pub(crate) fn to(&self, url: &str) -> RequestBuilder {
+    fn to(&self, url: &str) -> RequestBuilder {
         self.http.post(url).header(ACCEPT, ANSWERS).header(CONTENT_TYPE, JSON)
     }
 
@@ -71,7 +71,7 @@ impl Door {
         let mut before = 0;
         loop {
             let mut request = request();
-            for presented in self.keys.present().await.map_err(refused)? {
+            for presented in self.presented().await? {
                 request = match presented {
                     Presented::Bearer(token) => request.bearer_auth(token.reveal()),
                     Presented::Header(name, value) => request.header(name, value.reveal()),
@@ -81,24 +81,41 @@ impl Door {
             }
             let response =
                 request.send().await.map_err(|error| StreamableHttpError::Client(unsent(&error)))?;
-            let status = response.status();
-            if status.is_redirection() {
-                return Err(StreamableHttpError::Client(HttpFault::NotSent(
-                    "it sends requests elsewhere, which is not followed".to_owned(),
-                )));
-            }
-            let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-            let closed = status == StatusCode::UNAUTHORIZED
-                || (status == StatusCode::FORBIDDEN && challenge.is_some());
-            if !closed {
+            if self.is_open(response.status(), response.headers(), before).await? {
                 return Ok(response);
             }
-            let refusal = Refusal { status: status.as_u16(), challenge, before };
-            self.keys.refused(refusal).await.map_err(refused)?;
             before += 1;
-            if before >= MOST_TRIES {
-                return Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16())));
-            }
+        }
+    }
+
+    /// What opens the door.
+    pub(crate) async fn presented(&self) -> Result<Vec<Presented>, Failed> {
+        self.keys.present().await.map_err(refused)
+    }
+
+    /// Whether a request was let in; where it was not, whether something else may do is an error or a no.
+    pub(crate) async fn is_open(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        before: u32,
+    ) -> Result<bool, Failed> {
+        if status.is_redirection() {
+            return Err(StreamableHttpError::Client(HttpFault::NotSent(
+                "it sends requests elsewhere, which is not followed".to_owned(),
+            )));
+        }
+        let challenge = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+        let closed =
+            status == StatusCode::UNAUTHORIZED || (status == StatusCode::FORBIDDEN && challenge.is_some());
+        if !closed {
+            return Ok(true);
+        }
+        let refusal = Refusal { status: status.as_u16(), challenge, before };
+        self.keys.refused(refusal).await.map_err(refused)?;
+        match before + 1 >= MOST_TRIES {
+            true => Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16()))),
+            false => Ok(false),
         }
     }
 

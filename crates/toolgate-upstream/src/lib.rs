@@ -22,10 +22,14 @@ mod pipe;
 mod places;
 mod pool;
 mod reading;
+mod scratch;
 mod secrets;
 mod server;
 mod settings;
 pub mod suspicion;
+mod warden;
 
 pub use pool::UpstreamPool;
+pub use scratch::Scratch;
 pub use settings::Settings;
+pub use warden::{Warden, keep_watch};

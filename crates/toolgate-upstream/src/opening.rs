@@ -99,11 +99,11 @@ impl Dial {
         let (most, bad) = (self.settings.largest_message, BadAnswers::default());
         let door = Door::new(self.egress.http(), Arc::clone(&self.keys), most, bad.clone());
         let config = http_config(&target, headers, self.concurrency, most);
-        let direct = Direct::new(door.clone(), &config);
+        let direct = Direct::new(door.clone(), self.egress.lean(), &config);
         let hears = Some(door.hears());
         let transport = StreamableHttpClientTransport::with_client(door, config);
         let service = handler.serve_with_lifecycle(transport, self.mode(era)).await?;
-        let direct = (era_of(&service) == Era::Modern && self.interaction.is_none()).then_some(direct);
+        let direct = direct.filter(|_| era_of(&service) == Era::Modern && self.interaction.is_none());
         Ok(Opened { service, bad, hears, direct })
     }
 

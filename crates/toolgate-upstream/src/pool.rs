@@ -11,7 +11,7 @@ use toolgate_core::actor::Actor;
 use toolgate_core::error::CallError;
 use toolgate_core::id::{PrincipalId, Slug, TenantId};
 use toolgate_core::port::connection::Credentials;
-use toolgate_core::port::executor::{Executor, ToolContext, ToolFailure};
+use toolgate_core::port::executor::{Account, Executor, Held, ToolContext, ToolFailure};
 use toolgate_core::port::upstream::{Health, Listing, Upstreams};
 use toolgate_core::runner::ClearedCall;
 use toolgate_core::upstream::{Offer, Upstream, UpstreamAuth};
@@ -134,6 +134,7 @@ impl Upstreams for UpstreamPool {
             upstream: Arc::clone(upstream),
             tool: accepted.name.clone(),
             digest: accepted.digest(),
+            account: account(name, &upstream.auth),
         })
     }
 
@@ -214,10 +215,16 @@ struct RemoteTool {
     tool: String,
     /// What it was accepted as.
     digest: String,
+    /// What calls go through, where the server wants to know who calls.
+    account: Option<Account>,
 }
 
 #[async_trait]
 impl Executor for RemoteTool {
+    fn account(&self) -> Option<&Account> {
+        self.account.as_ref()
+    }
+
     async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure> {
         let (input, context) = call.into_parts();
         let arguments = match input {
@@ -264,11 +271,20 @@ impl Executor for RemoteTool {
     }
 }
 
+fn account(server: &Slug, auth: &UpstreamAuth) -> Option<Account> {
+    let held = match auth {
+        UpstreamAuth::None => return None,
+        UpstreamAuth::Shared => Held::ByAll,
+        UpstreamAuth::PerUser => Held::ByEach,
+    };
+    Some(Account { service: format!("mcp:{server}"), held })
+}
+
 impl RemoteTool {
-    fn order<'a>(&'a self, arguments: &Map<String, Value>, context: &'a ToolContext) -> Order<'a> {
+    fn order<'a>(&'a self, arguments: &'a Map<String, Value>, context: &'a ToolContext) -> Order<'a> {
         Order {
             tool: &self.tool,
-            arguments: arguments.clone(),
+            arguments,
             context: Some(context),
             cancelled: context.cancelled.clone(),
         }

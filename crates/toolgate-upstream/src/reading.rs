@@ -1,6 +1,9 @@
 //! What comes back over HTTP, read within bounds.
 
+use bytes::Bytes;
 use futures::StreamExt;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
 use reqwest::Response;
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use toolgate_egress::EgressError;
@@ -32,6 +35,31 @@ pub(crate) fn unsent(error: &reqwest::Error) -> HttpFault {
 pub(crate) enum Unread {
     TooLarge,
     Broken,
+}
+
+/// A whole body as it comes off the wire, if it is no larger than this. Most come in one piece, which is taken as it is.
+pub(crate) async fn read_whole(mut body: Incoming, most: usize) -> Result<Bytes, Unread> {
+    let too_large = |length: usize| length > most;
+    if body.size_hint().exact().is_some_and(|length| usize::try_from(length).map_or(true, too_large)) {
+        return Err(Unread::TooLarge);
+    }
+    let (mut first, mut all) = (Bytes::new(), Vec::new());
+    while let Some(frame) = body.frame().await {
+        let Ok(chunk) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
+        if too_large(first.len().max(all.len()) + chunk.len()) {
+            return Err(Unread::TooLarge);
+        }
+        match first.is_empty() {
+            true => first = chunk,
+            false => {
+                if all.is_empty() {
+                    all.extend_from_slice(&first);
+                }
+                all.extend_from_slice(&chunk);
+            }
+        }
+    }
+    Ok(if all.is_empty() { first } else { all.into() })
 }
 
 /// A whole body, if it is no larger than this.

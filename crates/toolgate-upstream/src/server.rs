@@ -174,7 +174,7 @@ impl Server {
     /// Refuses a tool that reads otherwise over this connection than what was accepted: it was changed behind our back,
     /// and what was accepted is not what would be called.
     pub(crate) fn check(&self, connection: &Connection, tool: &str, accepted: &str) -> Result<(), CallError> {
-        if connection.offered(tool).as_deref() == Some(accepted) {
+        if connection.offers(tool, accepted) {
             return Ok(());
         }
         (self.changed)();

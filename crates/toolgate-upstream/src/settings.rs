@@ -1,6 +1,10 @@
 //! How much patience and room servers get.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::scratch::Scratch;
+use crate::warden::Warden;
 
 /// How much patience and room servers get. The defaults suit a gate; tests ask for less.
 #[derive(Debug, Clone)]
@@ -27,6 +31,10 @@ pub struct Settings {
     pub process_files: u64,
     /// The user and group that processes run as, where the gate runs as root; none means the gate's own.
     pub run_as: Option<(u32, u32)>,
+    /// Where processes work; none means a folder each among the machine's temporary ones.
+    pub scratch: Option<Arc<Scratch>>,
+    /// Who ends processes should the gate be ended without a last word.
+    pub warden: Option<Arc<Warden>>,
 }
 
 impl Default for Settings {
@@ -43,6 +51,8 @@ impl Default for Settings {
             process_memory: Some(4 * 1024 * 1024 * 1024),
             process_files: 1_024,
             run_as: None,
+            scratch: None,
+            warden: None,
         }
     }
 }

@@ -7,6 +7,7 @@ use toolgate_core::id::{Slug, TenantId};
 use toolgate_core::json::{digest, to_hex};
 use toolgate_core::oauth::{OauthClient, OauthClientKind, OauthScope};
 use toolgate_core::port::store::StoreError;
+use toolgate_core::text::plain_name;
 use toolgate_core::{Actor, JsonText};
 
 use super::redirect;
@@ -98,9 +99,11 @@ impl App {
                 message: format!("the tenant has {MOST} applications, the most there may be"),
             });
         }
+        // Managers choose names with care, and paste them from elsewhere.
+        let name = bounds::label(&plain_name(&bounds::label(&new.name)?, usize::MAX))?;
         let secret = if new.confidential { Some(Secret::generate()?) } else { None };
         let client = OauthClient {
-            name: bounds::label(&new.name)?,
+            name,
             redirect_uris: new.redirect_uris,
             kind: OauthClientKind::Registered,
             secret_hash: secret.as_ref().map(|secret| to_hex(&secret.hash())),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use toolgate_core::oauth::{OauthClient, OauthClientKind};
+use toolgate_core::text::plain_name;
 use url::Url;
 
 use super::client::check_redirects;
@@ -129,8 +130,7 @@ fn read(client_id: &str, text: &str) -> Result<OauthClient, String> {
 
 /// A name that an application gave itself, as far as it can be shown.
 pub(super) fn shown(name: &str) -> String {
-    let hides = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let shown: String = name.trim().chars().filter(|c| !hides(*c)).take(MOST_NAME).collect();
+    let shown = plain_name(name, MOST_NAME);
     if shown.is_empty() { "an application without a name".to_owned() } else { shown }
 }
 
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_document_speaks_for_its_own_address_only() {
-        let good = r#"{"client_id":"https://app.example/client.json","client_name":"Edi\u0007tor\u202e",
+        let good = r#"{"client_id":"https://app.example/client.json","client_name":"Edi\u0007t\u200bor\u202e\u2066",
             "redirect_uris":["http://127.0.0.1/back"],"more":{"x":1}}"#;
         let client = read(ID, good).unwrap();
         assert_eq!((client.name.as_str(), client.kind), ("Editor", OauthClientKind::MetadataDocument));

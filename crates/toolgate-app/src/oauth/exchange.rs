@@ -1,5 +1,5 @@
-//! An application exchanges a code, or a refresh token, for tokens. Each works once: one that is shown again was
-//! stolen, by whoever came first or second, so all that came from it ends (RFC 9700).
+//! An application exchanges a code for tokens; how it gets the next ones is in `refresh`. A code works once: one that is
+//! shown again was stolen, by whoever came first or second, so all that came from it ends (RFC 9700).
 
 use std::net::IpAddr;
 
@@ -11,8 +11,7 @@ use toolgate_core::oauth::{OauthGrant, OauthHolder, OauthScope, OauthToken, Oaut
 use toolgate_core::port::store::StoreError;
 
 use super::authorize::CodeBinding;
-use super::client::{DYNAMIC, is_secret};
-use super::{ACCESS_LASTS, GRANT_IDLE, OauthCode, OauthError};
+use super::{ACCESS_LASTS, ClientProof, GRANT_IDLE, OauthCode, OauthError};
 use crate::attempts::address_bucket;
 use crate::authenticate::hash_key;
 use crate::secret::Secret;
@@ -22,21 +21,6 @@ use crate::{App, AppError};
 pub(super) const ACCESS: &str = "tgo_";
 /// What refresh tokens start with.
 pub(super) const REFRESH: &str = "tgr_";
-
-/// How an application says who it is.
-#[derive(Clone, Default)]
-pub struct ClientProof {
-    /// Its id.
-    pub client_id: Option<String>,
-    /// Its secret, if it has one.
-    pub secret: Option<String>,
-}
-
-impl std::fmt::Debug for ClientProof {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClientProof").field("client_id", &self.client_id).finish_non_exhaustive()
-    }
-}
 
 /// What an application shows for tokens, as it came.
 #[derive(Clone, Default)]
@@ -118,22 +102,29 @@ impl App {
             .and_then(|data| serde_json::from_str(data.as_str()).ok())
             .ok_or_else(|| invalid_grant("the code does not work"))?;
         if request.redirect_uri.as_ref().is_some_and(|uri| *uri != binding.redirect_uri) {
-            return Err(invalid_grant("`redirect_uri` is not the one the code was sent to"));
+            return self.spoilt(&holder, "`redirect_uri` is not the one the code was sent to").await;
         }
         if !fits(verifier, &binding.challenge) {
-            return Err(invalid_grant("`code_verifier` does not fit the `code_challenge`"));
+            return self.spoilt(&holder, "`code_verifier` does not fit the `code_challenge`").await;
         }
-        self.hand_out(request, &holder).await
+        let asked = self.asked(request, &holder.grant)?;
+        let new = NewTokens::generate()?;
+        match self.write_tokens(&holder, &asked, &new).await {
+            Ok(()) => Ok(new.handed_out(asked)),
+            Err(StoreError::Conflict | StoreError::NotFound) => {
+                // Someone else was quicker with the same one: which of the two stole it, nobody knows.
+                self.end_stolen(&holder.grant).await?;
+                Err(does_not_work())
+            }
+            Err(cause) => Err(cause.into()),
+        }
     }
 
-    async fn exchange_refresh(&self, request: &TokenRequest) -> Result<Tokens, OauthError> {
-        let token = needed(request.refresh_token.as_deref(), "refresh_token")?;
-        let holder = self.shown(token, OauthTokenKind::Refresh, &request.client).await?;
-        let tokens = self.hand_out(request, &holder).await?;
-        if holder.grant.client_id.starts_with(DYNAMIC) {
-            self.store().touch_oauth_registration(&holder.grant.client_id, self.now()).await?;
-        }
-        Ok(tokens)
+    /// Whoever has a code and not what belongs to it came by it wrongly: there is no second try.
+    async fn spoilt(&self, holder: &OauthHolder, why: &'static str) -> Result<Tokens, OauthError> {
+        tracing::warn!(grant = %holder.grant.id, client = holder.grant.client_id, "a code came without its proof");
+        self.end_oauth_grant(&holder.grant, "a code came without its proof").await?;
+        Err(invalid_grant(why))
     }
 
     /// What a token stands for, when it works, and for this application.
@@ -143,59 +134,62 @@ impl App {
         kind: OauthTokenKind,
         client: &ClientProof,
     ) -> Result<OauthHolder, OauthError> {
-        let does_not_work = || invalid_grant("it does not work, or does not work any more");
-        let found = self.store().oauth_token(&hash_key(token)).await?;
-        let holder = found.filter(|holder| holder.token.kind == kind).ok_or_else(does_not_work)?;
-        // Before anything is ended: who can't prove to be the application ends nothing either.
-        self.prove_oauth_client(&holder.grant, client).await?;
-        let now = self.now();
+        let holder = self.holder(token, kind, client).await?;
         if holder.token.used_at.is_some() {
             self.end_stolen(&holder.grant).await?;
             return Err(does_not_work());
         }
+        self.lasts(&holder).await?;
+        Ok(holder)
+    }
+
+    /// What a token of this application stands for, used or not.
+    pub(super) async fn holder(
+        &self,
+        token: &str,
+        kind: OauthTokenKind,
+        client: &ClientProof,
+    ) -> Result<OauthHolder, OauthError> {
+        let found = self.store().oauth_token(&hash_key(token)).await?;
+        let holder = found.filter(|holder| holder.token.kind == kind).ok_or_else(does_not_work)?;
+        // Before anything is ended: who can't prove to be the application ends nothing either.
+        self.prove_oauth_client(&holder.grant, client).await?;
+        Ok(holder)
+    }
+
+    /// Whether a token's time, its grant and whoever gave it still let it work.
+    pub(super) async fn lasts(&self, holder: &OauthHolder) -> Result<(), OauthError> {
+        let now = self.now();
         let lasts = now < holder.token.expires_at && holder.grant.works_at(now);
         if !lasts || !self.may_come_in(&holder.principal).await? {
             return Err(does_not_work());
         }
-        Ok(holder)
+        Ok(())
     }
 
-    /// Whether it is the application that a grant was given to.
-    pub(super) async fn prove_oauth_client(
+    /// What is asked for, when it is no more than was granted.
+    pub(super) fn asked(
         &self,
+        request: &TokenRequest,
         grant: &OauthGrant,
-        proof: &ClientProof,
-    ) -> Result<(), OauthError> {
-        let unproven = |why: &str| OauthError::new(OauthCode::InvalidClient, why);
-        let client_id = proof.client_id.as_deref().ok_or_else(|| unproven("`client_id` is missing"))?;
-        if client_id != grant.client_id {
-            return Err(invalid_grant("it was not given to this application"));
-        }
-        // One whose id is an address has no secret; whoever shows its code or token also knew the verifier.
-        if client_id.starts_with("https://") {
-            return Ok(());
-        }
-        let known = self.kept_client(&grant.tenant, client_id).await?;
-        let client = known.ok_or_else(|| unproven("there is no application with this id any more"))?;
-        match (&client.secret_hash, &proof.secret) {
-            (None, _) => Ok(()),
-            (Some(kept), Some(shown)) if is_secret(shown, kept) => Ok(()),
-            (Some(_), _) => Err(unproven("the application did not prove who it is")),
-        }
-    }
-
-    async fn hand_out(&self, request: &TokenRequest, holder: &OauthHolder) -> Result<Tokens, OauthError> {
-        let grant = &holder.grant;
+    ) -> Result<Vec<OauthScope>, OauthError> {
         if request.resource.as_ref().is_some_and(|asked| asked.trim_end_matches('/') != grant.resource) {
             return Err(OauthError::new(
                 OauthCode::InvalidTarget,
                 "`resource` is not the one that was asked for first",
             ));
         }
-        let scopes = narrowed(request.scope.as_deref(), &grant.scopes)?;
-        let now = self.now();
-        let access = format!("{ACCESS}{}", Secret::generate()?.reveal());
-        let refresh = format!("{REFRESH}{}", Secret::generate()?.reveal());
+        narrowed(request.scope.as_deref(), &grant.scopes)
+    }
+
+    /// Uses a token up and writes those that take its place.
+    pub(super) async fn write_tokens(
+        &self,
+        holder: &OauthHolder,
+        scopes: &[OauthScope],
+        new: &NewTokens,
+    ) -> Result<(), StoreError> {
+        let (grant, now) = (&holder.grant, self.now());
         let made = |token: &str, kind, scopes: &[OauthScope], expires_at| OauthToken {
             hash: hash_key(token),
             grant: grant.id,
@@ -206,22 +200,14 @@ impl App {
             used_at: None,
         };
         let ends = now.plus(GRANT_IDLE);
-        let new = vec![
-            made(&access, OauthTokenKind::Access, &scopes, now.plus(ACCESS_LASTS)),
-            made(&refresh, OauthTokenKind::Refresh, &grant.scopes, ends),
+        let written = vec![
+            made(&new.access, OauthTokenKind::Access, scopes, now.plus(ACCESS_LASTS)),
+            made(&new.refresh, OauthTokenKind::Refresh, &grant.scopes, ends),
         ];
-        match self.store().exchange_oauth_token(&holder.token.hash, now, new, ends).await {
-            Ok(()) => Ok(Tokens { access, refresh, expires_in: ACCESS_LASTS.as_secs(), scopes }),
-            Err(StoreError::Conflict | StoreError::NotFound) => {
-                // Someone else was quicker with the same one: which of the two stole it, nobody knows.
-                self.end_stolen(grant).await?;
-                Err(invalid_grant("it does not work, or does not work any more"))
-            }
-            Err(cause) => Err(cause.into()),
-        }
+        self.store().exchange_oauth_token(&holder.token.hash, now, written, ends).await
     }
 
-    async fn end_stolen(&self, grant: &OauthGrant) -> Result<(), OauthError> {
+    pub(super) async fn end_stolen(&self, grant: &OauthGrant) -> Result<(), OauthError> {
         if grant.revoked_at.is_none() {
             tracing::warn!(grant = %grant.id, client = grant.client_id, "a used code or refresh token came again");
             metrics::counter!("toolgate_oauth_reuse_total").increment(1);
@@ -231,13 +217,37 @@ impl App {
     }
 }
 
-fn needed<'a>(value: Option<&'a str>, name: &str) -> Result<&'a str, OauthError> {
+/// Two tokens to be handed out.
+pub(super) struct NewTokens {
+    pub(super) access: String,
+    pub(super) refresh: String,
+}
+
+impl NewTokens {
+    fn generate() -> Result<Self, StoreError> {
+        Ok(Self {
+            access: format!("{ACCESS}{}", Secret::generate()?.reveal()),
+            refresh: format!("{REFRESH}{}", Secret::generate()?.reveal()),
+        })
+    }
+
+    /// As an application gets them.
+    pub(super) fn handed_out(self, scopes: Vec<OauthScope>) -> Tokens {
+        Tokens { access: self.access, refresh: self.refresh, expires_in: ACCESS_LASTS.as_secs(), scopes }
+    }
+}
+
+pub(super) fn does_not_work() -> OauthError {
+    invalid_grant("it does not work, or does not work any more")
+}
+
+pub(super) fn needed<'a>(value: Option<&'a str>, name: &str) -> Result<&'a str, OauthError> {
     value
         .filter(|value| (1..=512).contains(&value.len()))
         .ok_or_else(|| OauthError::new(OauthCode::InvalidRequest, format!("`{name}` is missing or too long")))
 }
 
-fn invalid_grant(description: &str) -> OauthError {
+pub(super) fn invalid_grant(description: &str) -> OauthError {
     OauthError::new(OauthCode::InvalidGrant, description)
 }
 

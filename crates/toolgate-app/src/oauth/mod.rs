@@ -11,7 +11,9 @@ mod error;
 mod exchange;
 mod grant;
 mod issuer;
+mod proof;
 mod redirect;
+mod refresh;
 mod register;
 mod revoke;
 
@@ -28,8 +30,9 @@ pub use bearer::Address;
 pub(crate) use bearer::Audience;
 pub use client::{NewOauthClient, RegisteredClient};
 pub use error::{OauthCode, OauthError};
-pub use exchange::{ClientProof, TokenRequest, Tokens};
+pub use exchange::{TokenRequest, Tokens};
 pub use issuer::{ConnectedIssuer, TokensOnly};
+pub use proof::ClientProof;
 pub use register::{Registered, Registration};
 
 use client_document::KnownDocuments;

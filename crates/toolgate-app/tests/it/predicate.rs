@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
-use toolgate_app::{App, Limits, Records, Snapshots, source_of};
+use toolgate_app::{App, Connections, Limits, Records, Snapshots, source_of};
 use toolgate_core::actor::{Credential, Subject};
 use toolgate_core::document::{Document, DocumentKind};
 use toolgate_core::id::{ApiKeyId, SignInId, TenantId};
@@ -208,10 +208,10 @@ impl World {
             tools: Arc::clone(&snapshots) as _,
             policy: Arc::clone(&snapshots) as _,
             authorizer: Arc::new(AccessAuthorizer),
-            connections: Arc::new(GrantedConnections::default()),
+            connections: Arc::new(Connections::new(GrantedConnections::default(), Arc::clone(&snapshots))),
             limiter: Arc::new(Limits::new(Arc::clone(&store), Arc::clone(&snapshots), None)),
             directory: Arc::new(Records::new(Arc::clone(&store), Arc::clone(&snapshots))),
-            capabilities: Capabilities { clock: Some(Arc::clone(&clock) as _), http: None },
+            capabilities: Capabilities { clock: Some(Arc::clone(&clock) as _), ..Capabilities::default() },
             store,
             clock,
             settings: Settings::default(),

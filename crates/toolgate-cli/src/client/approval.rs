@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use serde_json::Value;
 use toolgate_api::{EditRequest, InboxView, InvocationView, ReassignRequest, RemarkRequest};
-use toolgate_core::id::PrincipalId;
+use toolgate_core::id::{PrincipalId, Slug};
 
 use super::ask::someone_is_there;
 use super::decide::{self, ApproveArgs, RejectArgs, Seen};
@@ -42,7 +42,8 @@ Examples:
 
 const REASSIGN_EXAMPLES: &str = "\
 Examples:
-  toolgate approval reassign inv_… --to ada";
+  toolgate approval reassign inv_… --to ada
+  toolgate approval reassign inv_… --role approver";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalCommand {
@@ -85,8 +86,11 @@ pub(crate) enum ApprovalCommand {
         /// The call's id.
         id: String,
         /// The person: a name, or id. They must be allowed to decide.
-        #[arg(long, value_name = "USER", required = true, value_parser = parse_user)]
-        to: PrincipalId,
+        #[arg(long, value_name = "USER", required_unless_present = "role", value_parser = parse_user)]
+        to: Option<PrincipalId>,
+        /// A role instead: whoever holds it and is allowed to decide.
+        #[arg(long, value_name = "ROLE", conflicts_with = "to")]
+        role: Option<Slug>,
     },
     /// Go through what waits for you, one by one. On a terminal only.
     #[command(after_help = approval_walk::EXAMPLES)]
@@ -140,9 +144,10 @@ pub(super) async fn run(command: ApprovalCommand, global: &Global) -> Result<Exi
             let gate = Gate::of(global)?;
             decide::show_decided(&ask(&gate, &id, text).await?, global)
         }
-        ApprovalCommand::Reassign { id, to } => {
+        ApprovalCommand::Reassign { id, to, role } => {
             let gate = Gate::of(global)?;
-            let answer = say(&gate, &id, "reassign", &ReassignRequest { to: to.to_string() }).await?;
+            let (to, role) = (to.map(|to| to.to_string()), role.map(|role| role.to_string()));
+            let answer = say(&gate, &id, "reassign", &ReassignRequest { to, role }).await?;
             decide::show_decided(&answer, global)
         }
         ApprovalCommand::Decide { which } => approval_walk::run(which, global).await,

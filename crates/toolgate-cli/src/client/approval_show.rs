@@ -76,7 +76,7 @@ fn facts(call: &InvocationView) -> Vec<(&'static str, String)> {
         facts.extend([
             ("needed", yes_so_far(review)),
             ("decided by", review.approvers.join(", ")),
-            ("given to", review.assigned_to.clone().unwrap_or_default()),
+            ("given to", given_to(review)),
             ("passed on", moment(review.escalate_at.as_ref())),
             ("deadline", show::moment(&review.deadline)),
         ]);
@@ -89,6 +89,11 @@ fn facts(call: &InvocationView) -> Vec<(&'static str, String)> {
     }
     facts.push(("digest", review.digest.clone()));
     facts
+}
+
+fn given_to(review: &ReviewView) -> String {
+    let role = || review.assigned_role.as_ref().map(|role| format!("holders of {role}"));
+    review.assigned_to.clone().or_else(role).unwrap_or_default()
 }
 
 /// What the tool itself foresees.

@@ -1,4 +1,4 @@
-//! The record as a whole: check it, export it.
+//! The record as a whole: check it, export it. Listing it has its own file.
 
 use std::fs::File;
 use std::io::Write;
@@ -11,6 +11,7 @@ use reqwest::Method;
 use serde_json::json;
 use toolgate_api::{AuditReportView, BrokenRecordView};
 
+use super::audit_list::{self, ListArgs};
 use super::fail::Exit;
 use super::http::Gate;
 use super::store::StoreChoice;
@@ -36,6 +37,9 @@ const VERIFY_PATIENCE: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
+    /// List events, newest first, and follow them as they come.
+    #[command(after_help = audit_list::EXAMPLES)]
+    List(Box<ListArgs>),
     /// Check every chain, every anchor, and every call against its events.
     #[command(after_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
@@ -56,6 +60,7 @@ pub(crate) struct VerifyArgs {
 
 pub(super) async fn run(command: AuditCommand, global: &Global) -> Result<ExitCode, Stop> {
     match command {
+        AuditCommand::List(args) => audit_list::run(&args, global).await,
         AuditCommand::Verify(args) => match args.store.args() {
             Some(store) => verify_store(&store, global).await,
             None => verify_by_gate(global).await,

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use toolgate_api::{InvocationListView, MeView, ToolListView};
 
+use super::doctor_upstream::{check_connections, check_seals, check_upstreams};
 use super::fail::Exit;
 use super::http::{Answer, Gate, PATIENCE};
 use super::store::StoreChoice;
@@ -35,14 +36,14 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+pub(super) enum State {
     Ok,
     Warn,
     Fail,
 }
 
 #[derive(Debug, Serialize)]
-struct Check {
+pub(super) struct Check {
     check: &'static str,
     state: State,
     message: String,
@@ -55,15 +56,15 @@ impl Check {
         Self { check, state, message: message.into(), hint: None }
     }
 
-    fn ok(check: &'static str, message: impl Into<String>) -> Self {
+    pub(super) fn ok(check: &'static str, message: impl Into<String>) -> Self {
         Self::new(check, State::Ok, message)
     }
 
-    fn warn(check: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(super) fn warn(check: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..Self::new(check, State::Warn, message) }
     }
 
-    fn fail(check: &'static str, stop: Stop) -> Self {
+    pub(super) fn fail(check: &'static str, stop: Stop) -> Self {
         let (message, hint) = stop.into_parts();
         Self { hint, ..Self::new(check, State::Fail, message) }
     }
@@ -125,6 +126,8 @@ async fn check_gate(gate: &Gate, checks: &mut Vec<Check>) {
             checks.push(check);
             checks.push(check_tools(gate).await);
             checks.push(check_record(gate).await);
+            checks.extend(check_upstreams(gate).await);
+            checks.extend(check_connections(gate).await);
         }
         Err(check) => checks.push(check),
     }
@@ -236,15 +239,20 @@ async fn check_store(store: &StoreArgs) -> Vec<Check> {
         });
     }
     let opened = match store.open_to_read().await {
-        Ok(opened) => opened.ping().await.map(|()| opened.engine()).map_err(anyhow::Error::from),
+        Ok(opened) => opened.ping().await.map(|()| opened).map_err(anyhow::Error::from),
         Err(cause) => Err(cause),
     };
+    let seals = match &opened {
+        Ok(opened) => Some(check_seals(store, opened.as_ref()).await),
+        Err(_) => None,
+    };
     checks.push(match opened {
-        Ok(engine) => Check::ok("store", format!("{engine} answers")),
+        Ok(opened) => Check::ok("store", format!("{} answers", opened.engine())),
         Err(cause) => {
             let hint = "start a gate on it once with `toolgate serve`, or check the address";
             Check::fail("store", Stop::failed(format!("{cause:#}")).hint(hint))
         }
     });
+    checks.extend(seals);
     checks
 }

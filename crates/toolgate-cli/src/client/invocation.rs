@@ -11,6 +11,7 @@ use super::decide::{self, ApproveArgs, CancelArgs, RejectArgs, SettleArgs};
 use super::http::Gate;
 use super::invocation_wait::{self, WaitForArgs};
 use super::session::event_note;
+use super::share::{self, ShareArgs, UnshareArgs};
 use super::show::{self, Column};
 use super::{Global, Stop};
 use crate::print;
@@ -56,6 +57,18 @@ pub(crate) enum InvocationCommand {
     /// Say what became of a call in doubt, whose outcome was lost.
     #[command(after_help = decide::SETTLE_EXAMPLES)]
     Settle(SettleArgs),
+    /// Make a link by which anyone may look at a call, for a while.
+    #[command(after_help = share::SHARE_EXAMPLES)]
+    Share(ShareArgs),
+    /// List the links to a call that still work.
+    #[command(after_help = share::SHARES_EXAMPLES)]
+    Shares {
+        /// The call's id.
+        id: String,
+    },
+    /// Take a link back: it works no more, at once.
+    #[command(after_help = share::UNSHARE_EXAMPLES)]
+    Unshare(UnshareArgs),
 }
 
 /// Which calls to list.
@@ -99,6 +112,9 @@ pub(super) async fn run(command: InvocationCommand, global: &Global) -> Result<E
         InvocationCommand::Approve(args) => decide::approve(*args, global).await,
         InvocationCommand::Reject(args) => decide::reject(args, global).await,
         InvocationCommand::Settle(args) => decide::settle(args, global).await,
+        InvocationCommand::Share(args) => share::share(&args, global).await,
+        InvocationCommand::Shares { id } => share::list(&id, global).await,
+        InvocationCommand::Unshare(args) => share::revoke(&args, global).await,
     }
 }
 
@@ -237,7 +253,7 @@ fn print_invocation(call: &InvocationView) {
 }
 
 /// A moment, or how long ago.
-fn parse_moment(text: &str) -> Result<jiff::Timestamp, String> {
+pub(super) fn parse_moment(text: &str) -> Result<jiff::Timestamp, String> {
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return Ok(moment);
     }

@@ -8,13 +8,13 @@ use std::process::ExitCode;
 use clap::{Args, FromArgMatches};
 use reqwest::Method;
 use serde_json::{Map, Value};
-use toolgate_api::{InvokeRequest, ToolView};
+use toolgate_api::{FileView, InvokeRequest, ToolView};
 
 use super::answer::show_call;
 use super::flags::{Flags, Required, as_typed};
 use super::http::Gate;
 use super::options::{self, InvokeOptions};
-use super::{Global, Stop, show};
+use super::{Global, Stop, file, show};
 use crate::print;
 
 pub(super) const EXAMPLES: &str = "\
@@ -24,12 +24,14 @@ Flags that a tool's schema takes:
   yes or no             --urgent, --no-urgent, --urgent true
   objects               as JSON: --person '{\"name\": \"Ada\"}'
   a name of our own     a field `wait` is --input-wait
+  a file                by its path: --file report=q3.pdf sends it first
 
 Examples:
   toolgate tool invoke core__get_current_time --timezone Europe/Berlin
   toolgate tool invoke core__get_current_time --help           the tool's own flags
   toolgate tool invoke core__quick_score --input @scores.json  the input from a file
   toolgate tool invoke core__calculate_roi --input - < roi.json
+  toolgate tool invoke core__profile_csv --file file=q3.csv
   toolgate tool invoke ID --wait 0                             take the call's id and go
 
 Exit codes: 0 done (or still running past --wait), 1 failed, 2 usage, 3 denied, 4 waiting for approval";
@@ -96,8 +98,10 @@ impl Invoke<'_> {
             },
             None => as_typed(&self.others),
         };
+        let mut input = self.input(typed)?;
+        self.send_files(&gate, tool.as_ref(), &mut input).await?;
         let request = InvokeRequest {
-            input: Value::Object(self.input(typed)?),
+            input: Value::Object(input),
             session_id: self.options.session.clone(),
             parent_call_id: self.options.parent.clone(),
         };
@@ -121,6 +125,32 @@ impl Invoke<'_> {
         show_call(answer, tool.as_ref().map_or(&Value::Null, |tool| &tool.output_sections), global)
     }
 
+    /// Sends the files that are named by their path, and names them by their id. A list gets all of its field's.
+    async fn send_files(
+        &self,
+        gate: &Gate,
+        tool: Option<&ToolView>,
+        input: &mut Map<String, Value>,
+    ) -> Result<(), Stop> {
+        for (field, path) in &self.options.files {
+            let id = match self.options.dry_run {
+                true => format!("(the id of {})", show::plain(&path.to_string_lossy())),
+                false => file::send(gate, path, None, None).await?.read::<FileView>()?.id,
+            };
+            let is_list = tool.is_some_and(|tool| {
+                let kind = &tool.input_schema["properties"][field.as_str()]["type"];
+                kind == "array"
+                    || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "array"))
+            });
+            match input.get_mut(field) {
+                Some(Value::Array(items)) if is_list => items.push(Value::String(id)),
+                _ if is_list => drop(input.insert(field.clone(), Value::Array(vec![Value::String(id)]))),
+                _ => drop(input.insert(field.clone(), Value::String(id))),
+            }
+        }
+        Ok(())
+    }
+
     fn asks_for_help(&self) -> bool {
         self.others.iter().any(|word| word == "--help" || word == "-h")
     }
@@ -130,7 +160,8 @@ impl Invoke<'_> {
         let own = options::own_command();
         let taken = own.get_arguments().filter_map(|arg| arg.get_long()).chain(["help"]).map(str::to_owned);
         let flags = Flags::of(&tool.input_schema, &taken.collect::<BTreeSet<_>>());
-        let required = if self.options.input.is_some() { Required::Anyhow } else { Required::AsFlags };
+        let otherwise = self.options.input.is_some() || !self.options.files.is_empty();
+        let required = if otherwise { Required::Anyhow } else { Required::AsFlags };
         // The tool's own flags come first in its help.
         let command = options::add_own(flags.add_to(options::bare_command(), required))
             .arg(options::help_flag())

@@ -12,14 +12,18 @@ mod approval_watch;
 mod ask;
 mod assignment;
 mod audit;
+mod audit_list;
 mod change;
 mod connection;
 mod decide;
 mod doctor;
+mod doctor_upstream;
 mod document;
 mod editor;
+mod entity;
 mod explain;
 mod fail;
+mod file;
 mod flags;
 mod grant;
 mod http;
@@ -47,6 +51,7 @@ mod schema;
 mod secrets;
 mod section;
 mod session;
+mod share;
 mod show;
 mod sign_in;
 mod sse;
@@ -56,6 +61,7 @@ mod text;
 mod tool;
 mod toolset;
 mod upstream;
+mod upstream_set;
 mod upstream_tool;
 mod who;
 
@@ -117,6 +123,9 @@ pub(crate) enum ClientCommand {
     /// What is told outside, and whether it arrives.
     #[command(subcommand, arg_required_else_help = true)]
     Notification(notification::NotificationCommand),
+    /// Files that tools read.
+    #[command(subcommand, arg_required_else_help = true)]
+    File(file::FileCommand),
     /// Threads of work and their live events.
     #[command(subcommand, arg_required_else_help = true)]
     Session(session::SessionCommand),
@@ -147,6 +156,9 @@ pub(crate) enum ClientCommand {
     /// Named selections of tools.
     #[command(subcommand, arg_required_else_help = true)]
     Toolset(toolset::ToolsetCommand),
+    /// What fields of forms can name: people, agents, tools and more.
+    #[command(subcommand, arg_required_else_help = true)]
+    Entity(entity::EntityCommand),
     /// MCP servers that the gate calls, and the review of their tools.
     #[command(subcommand, arg_required_else_help = true)]
     Upstream(upstream::UpstreamCommand),
@@ -200,6 +212,7 @@ pub(crate) async fn run(command: ClientCommand, global: &Global) -> ExitCode {
         ClientCommand::ApprovalRule(command) => approval_rule::run(command, global).await,
         ClientCommand::Grant(command) => grant::run(command, global).await,
         ClientCommand::Notification(command) => notification::run(command, global).await,
+        ClientCommand::File(command) => file::run(command, global).await,
         ClientCommand::Session(command) => session::run(command, global).await,
         ClientCommand::Audit(command) => audit::run(command, global).await,
         ClientCommand::Tenant(command) => tenant::run(command, global).await,
@@ -210,6 +223,7 @@ pub(crate) async fn run(command: ClientCommand, global: &Global) -> ExitCode {
         ClientCommand::Role(command) => role::run(command, global).await,
         ClientCommand::Policy(command) => policy::run(command, global).await,
         ClientCommand::Toolset(command) => toolset::run(command, global).await,
+        ClientCommand::Entity(command) => entity::run(command, global).await,
         ClientCommand::Upstream(command) => upstream::run(command, global).await,
         ClientCommand::Connection(command) => connection::run(command, global).await,
         ClientCommand::Secrets(command) => secrets::run(command, global).await,

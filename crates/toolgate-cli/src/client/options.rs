@@ -14,6 +14,9 @@ pub(super) struct InvokeOptions {
     /// The input as JSON, as @FILE, or as - for standard input. Flags win over it.
     #[arg(long, value_name = "JSON")]
     pub(super) input: Option<String>,
+    /// Send a file first and name it in this field of the input. May be given several times.
+    #[arg(long = "file", value_name = "FIELD=PATH", value_parser = super::file::field_and_path)]
+    pub(super) files: Vec<(String, std::path::PathBuf)>,
     /// The session the call belongs to; without one it gets its own.
     #[arg(long, value_name = "ID")]
     pub(super) session: Option<String>,
@@ -35,6 +38,7 @@ impl InvokeOptions {
     pub(super) fn or_later(self, later: Self) -> Self {
         Self {
             input: later.input.or(self.input),
+            files: [self.files, later.files].concat(),
             session: later.session.or(self.session),
             idempotency_key: later.idempotency_key.or(self.idempotency_key),
             parent: later.parent.or(self.parent),

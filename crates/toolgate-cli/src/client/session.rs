@@ -151,7 +151,11 @@ fn line(frame: &Frame, json: bool) -> Result<String, Stop> {
 
 /// What else is worth a few words on an event.
 pub(super) fn event_note(event: &EventView) -> String {
-    let data = event.data.to_value();
+    data_note(&event.data.to_value())
+}
+
+/// The same of its data.
+pub(super) fn data_note(data: &Value) -> String {
     let text = |pointer: &str| data.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     let mut notes = Vec::new();
     notes.extend(text("/call/tool"));
@@ -173,7 +177,7 @@ fn step_note(step: &Value) -> Option<String> {
         return Some(word.to_owned());
     }
     let (word, more) = step.as_object()?.iter().next()?;
-    let more = ["text", "to", "input"].into_iter().find_map(|name| more.get(name));
+    let more = ["text", "to", "role", "input"].into_iter().find_map(|name| more.get(name));
     Some(match more {
         Some(Value::String(text)) => format!("{word}: {text}"),
         Some(value) => format!("{word}: {value}"),

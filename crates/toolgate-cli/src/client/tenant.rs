@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use toolgate_api::{CreateTenantRequest, TenantCreatedView, TenantView, UpdateTenantRequest};
-use toolgate_core::id::TenantId;
+use toolgate_api::{CreateTenantRequest, TenantCreatedView, TenantLinkView, TenantView, UpdateTenantRequest};
+use toolgate_core::id::{TenantId, TenantLinkId};
 
 use super::ask::Confirm;
-use super::change::{Facts, only_yes, show_answer, show_one};
+use super::change::{Facts, only_yes, show_answer, show_gone, show_one};
 use super::http::{Answer, Gate, PATIENCE};
 use super::page::Listing;
 use super::{Global, Stop, show};
@@ -43,6 +43,15 @@ const RECOVER_EXAMPLES: &str = "\
 Examples:
   ACME_KEY=$(toolgate tenant recover acme --yes)
   TOOLGATE_KEY=$ACME_KEY toolgate key list";
+
+const LINKS_EXAMPLES: &str = "\
+Examples:
+  toolgate tenant links
+  toolgate tenant links --user ada";
+
+const UNLINK_EXAMPLES: &str = "\
+Examples:
+  toolgate tenant unlink lnk_0193f0c2a1b27d5c8e4f6a7b8c9d0e1f";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TenantCommand {
@@ -85,6 +94,21 @@ pub(crate) enum TenantCommand {
     /// Let a tenant in again whose keys are lost: print a new key of its user:admin. It is shown this once.
     #[command(after_help = RECOVER_EXAMPLES)]
     Recover(CertainArgs),
+    /// List which users of your own tenant are linked with users of others, as one person.
+    #[command(after_help = LINKS_EXAMPLES)]
+    Links {
+        /// Of one user, such as ada or user:ada.
+        #[arg(long, value_name = "USER")]
+        user: Option<String>,
+    },
+    /// End such a link: nobody comes or goes by it any more.
+    #[command(after_help = UNLINK_EXAMPLES)]
+    Unlink {
+        /// Its id.
+        id: TenantLinkId,
+        #[command(flatten)]
+        confirm: Confirm,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -124,7 +148,25 @@ pub(super) async fn run(command: TenantCommand, global: &Global) -> Result<ExitC
             confirm.ask(&format!("Make a key for the administrator of the tenant {id}?"))?;
             recover(&id, global).await
         }
+        TenantCommand::Links { user } => links(user, global).await,
+        TenantCommand::Unlink { id, confirm } => {
+            confirm.ask(&format!("End the link {id}?"))?;
+            let gate = Gate::of(global)?;
+            let answer = gate.delete(gate.url(&["api", "v1", "tenant-links", &id.to_string()], &[])).await?;
+            Ok(show_gone(&answer, "the link has ended; whoever came in by it is out", global))
+        }
     }
+}
+
+async fn links(user: Option<String>, global: &Global) -> Result<ExitCode, Stop> {
+    let whole = |user: String| if user.starts_with("user:") { user } else { format!("user:{user}") };
+    let query = user.map(|user| ("principal", whole(user))).into_iter().collect();
+    let listing = Listing { path: &["tenant-links"], query, items: "links" };
+    let row = |link: TenantLinkView| {
+        vec![link.id, link.principal, link.other_tenant, link.proof, show::moment(&link.made_at)]
+    };
+    let columns = ["id", "user", "linked with", "proved by", "since"];
+    listing.show(&columns, "nobody is linked with another tenant", row, global).await
 }
 
 async fn list(global: &Global) -> Result<ExitCode, Stop> {

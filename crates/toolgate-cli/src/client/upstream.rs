@@ -13,11 +13,12 @@ use super::change::{Facts, lines, moment, show_answer, written};
 use super::document::{self, Noun, RemoveArgs};
 use super::http::{Answer, Gate};
 use super::page::Listing;
+use super::upstream_set::{self, SetArgs};
 use super::upstream_tool::{AcceptArgs, RefuseArgs, ToolsArgs};
 use super::{Global, Stop, show, upstream_tool};
 use crate::print;
 
-const NOUN: Noun = Noun { one: "upstream", many: "upstreams" };
+pub(super) const NOUN: Noun = Noun { one: "upstream", many: "upstreams" };
 
 const ADD_EXAMPLES: &str = "\
 None of its tools is on before it is reviewed: see `toolgate upstream review`.
@@ -41,6 +42,9 @@ pub(crate) enum UpstreamCommand {
     /// Write an MCP server down and look at its tools. Nothing is switched on by this.
     #[command(after_help = ADD_EXAMPLES)]
     Add(Box<AddArgs>),
+    /// Change an MCP server: its address, program, bounds or connection. What is not named stays.
+    #[command(after_help = upstream_set::EXAMPLES)]
+    Set(Box<SetArgs>),
     /// List the MCP servers.
     List,
     /// Show one MCP server and how it does.
@@ -120,7 +124,7 @@ pub(crate) struct AddArgs {
     command: Vec<String>,
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }
@@ -140,6 +144,8 @@ impl Facts for UpstreamView {
             ("reached by", reached(&upstream.transport)),
             ("switched", if upstream.enabled { "on" } else { "off" }.to_owned()),
             ("connection", upstream.auth.replace('_', " ")),
+            ("at once", format!("{} calls", upstream.concurrency)),
+            ("connects within", format!("{} ms", upstream.connect_timeout_ms)),
             ("state here", state.unwrap_or_default().to_owned()),
             ("protocol", health.and_then(|health| health.protocol.clone()).unwrap_or_default()),
             ("last fault", health.and_then(|health| health.last_error.clone()).unwrap_or_default()),
@@ -169,6 +175,7 @@ fn counted(tools: &BTreeMap<String, u64>) -> String {
 pub(super) async fn run(command: UpstreamCommand, global: &Global) -> Result<ExitCode, Stop> {
     match command {
         UpstreamCommand::Add(args) => add(*args, global).await,
+        UpstreamCommand::Set(args) => args.set(global).await,
         UpstreamCommand::List => list(global).await,
         UpstreamCommand::Show { name } => document::show::<UpstreamView>(NOUN, &name, global).await,
         UpstreamCommand::Test { name } => test(&name, global).await,
@@ -264,7 +271,7 @@ async fn test(name: &Slug, global: &Global) -> Result<ExitCode, Stop> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn refresh(name: &Slug, global: &Global) -> Result<ExitCode, Stop> {
+pub(super) async fn refresh(name: &Slug, global: &Global) -> Result<ExitCode, Stop> {
     let answer = told(name, "refresh", global).await?;
     if global.json {
         show::json_text(&answer.text);

@@ -1,23 +1,27 @@
 //! Lines in, messages to a gate, lines out.
 
 use std::collections::HashMap;
-use std::io::{BufRead, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::{Post, Reply, Way};
+use super::lines::{self, Line};
+use super::refusal::{error, refused, with_id};
+use super::{Post, Reply, Way, pieces};
 
-/// The longest line.
-const MAX_LINE: u64 = 16 << 20;
 /// How long answers under way get when nothing more comes in.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a stream that broke off is taken up, and after how long.
+const TRIES: u32 = 5;
+const RETRY: Duration = Duration::from_millis(500);
+/// How long after its end the open stream of a session is opened again.
+const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// A session of the handshake era.
@@ -41,9 +45,8 @@ struct Bridge<W> {
 pub(super) async fn run(way: impl Way) -> anyhow::Result<()> {
     let (out, lines) = mpsc::channel::<String>(256);
     let (sender, mut input) = mpsc::channel(16);
-    // Standard input and output block; each has a thread of its own.
-    std::thread::spawn(move || read_lines(&sender));
-    let writing = tokio::task::spawn_blocking(move || write_lines(lines));
+    std::thread::spawn(move || lines::read(&sender));
+    let writing = tokio::task::spawn_blocking(move || lines::write(lines));
     let bridge = Arc::new(Bridge {
         way,
         out,
@@ -78,41 +81,6 @@ pub(super) async fn run(way: impl Way) -> anyhow::Result<()> {
     drop(bridge);
     let _ = writing.await;
     Ok(())
-}
-
-enum Line {
-    Text(Vec<u8>),
-    TooLong,
-}
-
-fn read_lines(lines: &mpsc::Sender<Line>) {
-    let mut input = std::io::stdin().lock();
-    loop {
-        let mut line = Vec::new();
-        match (&mut input).take(MAX_LINE + 1).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            Ok(read) if read as u64 > MAX_LINE => {
-                let _ = lines.blocking_send(Line::TooLong);
-                return;
-            }
-            Ok(_) if line.trim_ascii().is_empty() => {}
-            Ok(_) => {
-                if lines.blocking_send(Line::Text(line)).is_err() {
-                    return;
-                }
-            }
-        }
-    }
-}
-
-fn write_lines(mut lines: mpsc::Receiver<String>) {
-    let mut output = std::io::stdout().lock();
-    while let Some(mut line) = lines.blocking_recv() {
-        line.push('\n');
-        if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
-            return;
-        }
-    }
 }
 
 impl<W: Way> Bridge<W> {
@@ -169,32 +137,57 @@ impl<W: Way> Bridge<W> {
                 return self.say(error(&id, -32603, "unavailable", &cause.to_string(), hint)).await;
             }
         };
-        let session = reply.session.clone();
+        if opening && let Some(session) = &reply.session {
+            *lock(&self.session) = Some(Session { id: session.clone(), version: String::new() });
+        }
+        let mut last = None;
+        let mut answered = self.pass_on(reply, &id, tool_list, &mut last).await;
+        // In the handshake era a stream that broke off goes on where it was.
+        for _ in 0..TRIES {
+            let Some(after) = last.clone().filter(|_| !answered) else { break };
+            tokio::time::sleep(RETRY).await;
+            let mut headers = self.session_headers();
+            headers.push(("last-event-id".to_owned(), after));
+            match self.way.send(Post { method: "GET", headers, body: None }).await {
+                Ok(reply) if reply.streams => answered = self.pass_on(reply, &id, tool_list, &mut last).await,
+                Ok(_) => break,
+                Err(cause) => tracing::debug!(error = %cause, "a stream was not taken up"),
+            }
+        }
+        if !answered {
+            let hint = "send the request again";
+            self.say(error(&id, -32603, "unavailable", "the gate broke off", hint)).await;
+        }
+    }
+
+    /// Passes on everything in a reply; true when the request was answered. `last` is where to go on when it was not.
+    async fn pass_on(&self, reply: Reply, id: &Value, tool_list: bool, last: &mut Option<String>) -> bool {
         let (status, streams) = (reply.status, reply.streams);
         let mut answered = false;
-        let mut messages = messages(reply);
-        while let Some(text) = messages.next().await {
+        let mut pieces = pieces::of(reply);
+        while let Some(piece) = pieces.next().await {
+            *last = piece.event.or(last.take());
+            let text = piece.text;
             let Ok(value) = serde_json::from_str::<Value>(&text) else { continue };
-            let ours = value.get("id") == Some(&id) && value.get("method").is_none();
-            if opening && let Some(session) = &session {
-                let version = value["result"]["protocolVersion"].as_str().unwrap_or_default().to_owned();
-                *lock(&self.session) = Some(Session { id: session.clone(), version });
+            let ours = value.get("id") == Some(id) && value.get("method").is_none();
+            let version = value["result"]["protocolVersion"].as_str();
+            if let (Some(version), Some(session)) = (version.filter(|_| ours), &mut *lock(&self.session))
+                && session.version.is_empty()
+            {
+                version.clone_into(&mut session.version);
             }
             if tool_list && ours {
                 self.note_tools(&value);
             }
             answered |= ours;
             let shown =
-                if streams || value.get("jsonrpc").is_some() { value } else { refused(&id, status, &value) };
+                if streams || value.get("jsonrpc").is_some() { value } else { refused(id, status, &value) };
             let shown =
-                if shown.get("error").is_some() && !ours && !streams { with_id(shown, &id) } else { shown };
-            answered |= shown.get("id") == Some(&id);
+                if shown.get("error").is_some() && !ours && !streams { with_id(shown, id) } else { shown };
+            answered |= shown.get("id") == Some(id);
             self.say(shown).await;
         }
-        if !answered {
-            let hint = "send the request again";
-            self.say(error(&id, -32603, "unavailable", "the gate broke off", hint)).await;
-        }
+        answered
     }
 
     /// Sends what wants no answer.
@@ -204,18 +197,27 @@ impl<W: Way> Bridge<W> {
         }
     }
 
-    /// Passes on what the open stream of a session tells.
+    /// Passes on what the open stream of a session tells, from where it broke off when it does.
     async fn listen(&self) {
-        let post = Post { method: "GET", headers: self.session_headers(), body: None };
-        if let Ok(reply) = self.way.send(post).await
-            && reply.streams
-        {
-            let mut messages = messages(reply);
-            while let Some(text) = messages.next().await {
-                if let Ok(value) = serde_json::from_str::<Value>(&text) {
-                    self.say(value).await;
+        let mut last: Option<String> = None;
+        loop {
+            let mut headers = self.session_headers();
+            headers.extend(last.clone().map(|last| ("last-event-id".to_owned(), last)));
+            match self.way.send(Post { method: "GET", headers, body: None }).await {
+                Ok(reply) if reply.streams => {
+                    let mut pieces = pieces::of(reply);
+                    while let Some(piece) = pieces.next().await {
+                        last = piece.event.or(last);
+                        if let Ok(value) = serde_json::from_str::<Value>(&piece.text) {
+                            self.say(value).await;
+                        }
+                    }
                 }
+                // Its session is over, or its caller may listen no more.
+                Ok(_) => return,
+                Err(_) => {}
             }
+            tokio::time::sleep(LISTEN_AGAIN).await;
         }
     }
 
@@ -281,60 +283,6 @@ impl<W: Way> Bridge<W> {
     async fn say(&self, message: Value) {
         let _ = self.out.send(message.to_string()).await;
     }
-}
-
-/// The messages in a reply: one, or those of a stream.
-fn messages(reply: Reply) -> futures::stream::BoxStream<'static, String> {
-    if reply.streams {
-        let state = (reply.body, Vec::<u8>::new());
-        return futures::stream::unfold(state, |(mut body, mut text)| async move {
-            loop {
-                while let Some(end) = text.windows(2).position(|pair| pair == b"\n\n") {
-                    let block: Vec<u8> = text.drain(..end + 2).collect();
-                    let data: Vec<_> = String::from_utf8_lossy(&block)
-                        .lines()
-                        .filter_map(|line| {
-                            line.strip_prefix("data:").map(|data| data.trim_start().to_owned())
-                        })
-                        .collect();
-                    if !data.is_empty() {
-                        return Some((data.join("\n"), (body, text)));
-                    }
-                }
-                text.extend(body.next().await?.ok()?);
-            }
-        })
-        .boxed();
-    }
-    futures::stream::once(async move {
-        let parts: Vec<_> = reply.body.collect().await;
-        let bytes: Vec<u8> = parts.into_iter().filter_map(Result::ok).flatten().collect();
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
-    .boxed()
-}
-
-/// A refusal that is no message, as one.
-fn refused(id: &Value, status: u16, body: &Value) -> Value {
-    let field = |name: &str| body["error"][name].as_str();
-    let message = field("message").map_or_else(|| format!("the gate answered {status}"), str::to_owned);
-    let hint = match status {
-        401 => "set TOOLGATE_KEY to your key",
-        _ => field("hint").unwrap_or("check that TOOLGATE_URL names a gate"),
-    };
-    error(id, -32603, field("code").unwrap_or("unavailable"), &message, hint)
-}
-
-fn with_id(mut message: Value, id: &Value) -> Value {
-    message["id"] = id.clone();
-    message
-}
-
-fn error(id: &Value, code: i64, ours: &str, message: &str, hint: &str) -> Value {
-    json!({
-        "jsonrpc": "2.0", "id": id,
-        "error": { "code": code, "message": message, "data": { "code": ours, "hint": hint } },
-    })
 }
 
 /// A value as a header can carry it.

@@ -3,7 +3,10 @@
 //! output.
 
 mod bridge;
+mod lines;
 mod local;
+mod pieces;
+mod refusal;
 mod remote;
 
 use std::path::PathBuf;

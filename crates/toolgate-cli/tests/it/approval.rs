@@ -114,6 +114,10 @@ fn a_call_is_edited_talked_about_and_given_to_someone() {
     walk.ok(&["approval", "edit", &call, "--input", "{\"amount\": 7, \"to\": \"ada\"}"]);
     walk.ends(1, &["approval", "reassign", &call, "--to", "helper"]);
     walk.ends(2, &["approval", "reassign", &call, "--to", "agent:helper"]);
+    walk.ends(2, &["approval", "reassign", &call, "--to", "ada", "--role", "approver"]);
+    walk.ends(1, &["approval", "reassign", &call, "--role", "auditor"]);
+    walk.ok(&["approval", "reassign", &call, "--role", "approver"]);
+    walk.ok(&["approval", "show", &call]);
     walk.ok(&["approval", "reassign", &call, "--to", "ada"]);
     walk.with_key(&house.ada);
     walk.ok(&["approval", "list", "--box", "mine"]);

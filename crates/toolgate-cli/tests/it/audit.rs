@@ -131,3 +131,39 @@ fn the_record_is_exported_line_by_line() {
         &gate.run(&["audit", "export", "-o", path]),
     );
 }
+
+#[test]
+fn the_record_is_listed_and_narrowed() {
+    let gate = with_calls();
+    shown::run(&gate, "audit_list", &["audit", "list", "--type", "tool.failed", "--type", "tool.started"]);
+    let listed: Value = serde_json::from_str(&gate.ok(&["audit", "list", "--all", "--json"])).unwrap();
+    let exported = gate.ok(&["audit", "export"]);
+    assert_eq!(listed["events"].as_array().unwrap().len(), exported.lines().count());
+    let failed =
+        gate.ok(&["audit", "list", "--type", "tool.failed", "--tool", "fixture__misbehave", "--json"]);
+    let failed: Value = serde_json::from_str(&failed).unwrap();
+    assert_eq!(failed["events"].as_array().unwrap().len(), 1);
+    let ran = gate.run(&["audit", "list", "--actor", "user:nobody"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", "no event fits\n"));
+    shown::run(&gate, "audit_list_unknown_type", &["audit", "list", "--type", "nothing"]);
+}
+
+#[test]
+fn the_record_is_followed_until_the_reader_goes() {
+    use std::io::{BufRead, BufReader};
+    let gate = with_calls();
+    let mut follower = toolgate()
+        .args(["audit", "list", "--type", "admin.", "--limit", "1", "--follow", "--json"])
+        .env("TOOLGATE_URL", &gate.url)
+        .env("TOOLGATE_KEY", &gate.key)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    gate.ok(&["role", "set", "seen", "--description", "as it came"]);
+    let came: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!(came["data"]["name"], "seen");
+    follower.kill().unwrap();
+    follower.wait().unwrap();
+}

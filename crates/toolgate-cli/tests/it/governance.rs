@@ -327,6 +327,10 @@ fn tenants_are_walls_and_people_are_invited() {
     walk.with_key(&recovered);
     walk.ok(&["me"]);
     walk.ends(1, &["tenant", "recover", "acme"]);
+    walk.ok(&["tenant", "links"]);
+    walk.ok(&["tenant", "links", "--user", "bob"]);
+    walk.ends(1, &["tenant", "unlink", "lnk_00000000000000000000000000000000", "--yes"]);
+    walk.ends(2, &["tenant", "unlink", "bob", "--yes"]);
     walk.check("govern_tenants");
 }
 
@@ -403,7 +407,10 @@ fn every_command_has_help_with_examples() {
     let tool = ["assign", "revoke", "enable", "disable", "reset", "invocations", "approve", "reject"];
     let approval = ["list", "show", "approve", "reject", "edit", "ask", "reassign", "decide", "watch"];
     for (noun, commands) in [
-        ("tenant", &["list", "show", "create", "update", "disable", "enable", "recover"][..]),
+        (
+            "tenant",
+            &["list", "show", "create", "update", "disable", "enable", "recover", "links", "unlink"][..],
+        ),
         ("user", &["list", "show", "create", "update", "disable", "enable", "invite"]),
         ("agent", &six),
         ("service", &six),
@@ -421,6 +428,7 @@ fn every_command_has_help_with_examples() {
         ("notification", &["list", "retry", "test"]),
         ("connection", &["list", "set", "connect", "remove"]),
         ("secrets", &["rewrap"]),
+        ("entity", &["types", "list"]),
         ("tool", &tool),
     ] {
         let own = std::iter::once(vec![noun]).filter(|_| noun != "tool");

@@ -107,3 +107,22 @@ fn calls_are_listed_by_what_one_asks_for() {
     shown::run(&gate, "list_wrong_moment", &["invocation", "list", "--since", "yesterday"]);
     shown::run(&gate, "show_unknown", &["invocation", "show", "inv_1"]);
 }
+
+#[test]
+fn a_run_is_shown_by_a_link_and_taken_back() {
+    let gate = serve(&[], &[]);
+    let ran = gate.run(&["tool", "invoke", "core__get_current_time", "--json"]);
+    let call: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let id = call["call_id"].as_str().unwrap();
+    let ran = gate.run(&["invocation", "share", id, "--for", "2h"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("/share/") && ran.stdout.trim().lines().count() == 1, "{ran:?}");
+    assert!(ran.stderr.contains("toolgate invocation unshare shr_"), "{ran:?}");
+    let listed = gate.ok(&["invocation", "shares", id]);
+    let share = listed.split_whitespace().find(|word| word.starts_with("shr_")).unwrap().to_owned();
+    gate.ok(&["invocation", "unshare", &share, "--yes"]);
+    let ran = gate.run(&["invocation", "shares", id]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", "no link to this run works\n"));
+    let ran = gate.run(&["invocation", "share", id, "--for", "40d"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+}

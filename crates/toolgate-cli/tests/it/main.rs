@@ -6,6 +6,8 @@ mod audit;
 mod clients;
 mod connection;
 mod doctor;
+mod entity;
+mod file;
 mod gate;
 mod governance;
 mod help;

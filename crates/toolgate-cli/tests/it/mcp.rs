@@ -1,7 +1,10 @@
 //! The MCP door of the real binary: over standard input and output, and on three nodes that know nothing of each other.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, ChildStdin, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -117,6 +120,62 @@ fn standard_input_leads_to_a_gate_elsewhere() {
     assert_eq!(refused["error"]["data"]["code"], "unavailable", "{refused}");
 }
 
+/// A way to a gate that breaks off once, right after the first progress came through. Returns its address.
+fn breaking_way(gate: &Gate) -> String {
+    let to = gate.url.strip_prefix("http://").unwrap().to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let broken = Arc::new(AtomicBool::new(false));
+    std::thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let (Ok(server), broken) = (TcpStream::connect(&to), Arc::clone(&broken)) else { return };
+            let (mut from_client, mut to_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            std::thread::spawn(move || {
+                let _ = std::io::copy(&mut from_client, &mut to_server);
+                let _ = to_server.shutdown(Shutdown::Write);
+            });
+            std::thread::spawn(move || {
+                let (mut server, mut client) = (server, client);
+                let mut bytes = [0; 16 * 1024];
+                while let Ok(read @ 1..) = server.read(&mut bytes) {
+                    if client.write_all(&bytes[..read]).is_err() {
+                        break;
+                    }
+                    let progress = String::from_utf8_lossy(&bytes[..read]).contains("notifications/progress");
+                    if progress && !broken.swap(true, Ordering::SeqCst) {
+                        break;
+                    }
+                }
+                let _ = (server.shutdown(Shutdown::Both), client.shutdown(Shutdown::Both));
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_way_that_breaks_off_in_the_middle_of_a_call_loses_nothing() {
+    let gate = serve(&[], &[]);
+    let mut client = OverStdio::start(&["--url", &breaking_way(&gate)], &[("TOOLGATE_KEY", KEY)]);
+    client.open(json!({}));
+    let slow = json!({ "name": "fixture__slow_read", "arguments": { "milliseconds": 2_000, "reports": 5 },
+        "_meta": { "progressToken": "p" } });
+    client.send(&json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": slow }));
+    let mut told = Vec::new();
+    let answer = loop {
+        let message = client.next();
+        if message["id"] == 9 {
+            break message;
+        }
+        told.push(message["params"]["progress"].as_f64().unwrap());
+    };
+    assert_eq!(answer["result"]["structuredContent"]["milliseconds"], 2_000, "{answer}");
+    assert_eq!(told.len(), 5, "{told:?}");
+    assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "{told:?}");
+    let ran = gate.run(&["invocation", "list", "--json"]);
+    assert_eq!(ran.stdout.matches("\"fixture__slow_read\"").count(), 1, "{ran:?}");
+}
+
 #[test]
 fn standard_input_leads_to_local_data() {
     let data = tempfile::TempDir::new().unwrap();
@@ -136,33 +195,46 @@ impl Node<'_> {
     fn post(&self, body: &Value, session: &str) -> wire::Answer {
         wire::post(&self.0.url, body, session)
     }
+
+    /// Goes on after an event of a stream that broke off, wherever that was.
+    fn after(&self, last: &str, session: &str) -> wire::Answer {
+        wire::get(&self.0.url, last, session)
+    }
 }
 
 /// Just enough HTTP to see headers and streams as they come.
 mod wire {
-    use std::net::TcpStream;
-
-    use super::{BufRead, BufReader, KEY, PATIENCE, Read, Value, Write};
+    use super::{BufRead, BufReader, KEY, PATIENCE, Read, TcpStream, Value, Write};
 
     pub(super) struct Answer {
         pub(super) status: u16,
         pub(super) session: String,
+        /// The id of the last event.
+        pub(super) last: String,
         reader: BufReader<TcpStream>,
         length: Option<usize>,
     }
 
     pub(super) fn post(url: &str, body: &Value, session: &str) -> Answer {
+        let body = body.to_string();
+        let named = if session.is_empty() { String::new() } else { format!("mcp-session-id: {session}\r\n") };
+        let headers = format!("content-type: application/json\r\n{named}content-length: {}\r\n", body.len());
+        send(url, "POST", &headers, &body)
+    }
+
+    pub(super) fn get(url: &str, last: &str, session: &str) -> Answer {
+        let headers = format!("mcp-session-id: {session}\r\nlast-event-id: {last}\r\n");
+        send(url, "GET", &headers, "")
+    }
+
+    fn send(url: &str, method: &str, headers: &str, body: &str) -> Answer {
         let address = url.strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let body = body.to_string();
-        let named = if session.is_empty() { String::new() } else { format!("mcp-session-id: {session}\r\n") };
         write!(
             stream,
-            "POST /mcp HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {KEY}\r\n\
-             content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
-             {named}connection: close\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
+            "{method} /mcp HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {KEY}\r\n\
+             accept: application/json, text/event-stream\r\n{headers}connection: close\r\n\r\n{body}",
         )
         .unwrap();
         let mut reader = BufReader::new(stream);
@@ -180,7 +252,7 @@ mod wire {
                 Some(_) => {}
             }
         }
-        Answer { status, session, reader, length }
+        Answer { status, session, last: String::new(), reader, length }
     }
 
     impl Answer {
@@ -194,7 +266,11 @@ mod wire {
             loop {
                 let mut line = String::new();
                 assert!(self.reader.read_line(&mut line).unwrap() > 0, "the stream ended");
-                if let Some(data) = line.strip_prefix("data: ") {
+                if let Some(id) = line.strip_prefix("id: ") {
+                    id.trim_end().clone_into(&mut self.last);
+                }
+                // A piece without a message only says where to go on.
+                if let Some(data) = line.strip_prefix("data: ").filter(|data| !data.trim().is_empty()) {
                     return serde_json::from_str(data).unwrap();
                 }
             }
@@ -234,6 +310,62 @@ fn three_nodes_serve_one_session_between_them() {
     assert_eq!(one.post(&answer, &session).status, 202, "a second answer, elsewhere, changes nothing");
     let ran = gates[0].run(&["invocation", "list", "--json"]);
     assert_eq!(ran.stdout.matches("\"fixture__transfer\"").count(), 1, "{ran:?}");
+    gates[0].ok(&["audit", "verify"]);
+}
+
+#[test]
+fn a_call_is_stopped_and_a_broken_stream_taken_up_at_any_of_three_nodes() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let database = runtime.block_on(toolgate_testkit::shared_postgres().create_database());
+    let start = || serve(&["--database-url", &database], &[("TOOLGATE_MASTER_KEY", MASTER)]);
+    let gates = [start(), start(), start()];
+    let [one, two, three] = [Node(&gates[0]), Node(&gates[1]), Node(&gates[2])];
+    let request = |id: &str, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    let opening = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "a test", "version": "1" } });
+    let session = one.post(&request("open", "initialize", opening), "").session;
+    let slow = |milliseconds: u64, reports: u64| {
+        json!({ "name": "fixture__slow_read", "_meta": { "progressToken": "p" },
+            "arguments": { "milliseconds": milliseconds, "reports": reports } })
+    };
+
+    // Runs on the first, is called off at the third.
+    let mut called = one.post(&request("long", "tools/call", slow(60_000, 100)), &session);
+    assert_eq!(called.next()["method"], "notifications/progress");
+    let stop =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "long" } });
+    assert_eq!(three.post(&stop, &session).status, 202);
+    let last = loop {
+        let message = called.next();
+        if message["id"] == "long" {
+            break message;
+        }
+    };
+    assert_eq!(last["result"]["_meta"]["toolgate/error"]["code"], "cancelled", "{last}");
+
+    // Begins on the second; its stream breaks off and goes on at the third, then at the first.
+    let mut called = two.post(&request("told", "tools/call", slow(6_000, 12)), &session);
+    let mut told = vec![called.next()["params"]["progress"].as_f64().unwrap()];
+    let first = called.last.clone();
+    drop(called);
+    let mut called = three.after(&first, &session);
+    assert_eq!(called.status, 200);
+    told.push(called.next()["params"]["progress"].as_f64().unwrap());
+    let second = called.last.clone();
+    drop(called);
+    let mut called = one.after(&second, &session);
+    let answer = loop {
+        let message = called.next();
+        if message["id"] == "told" {
+            break message;
+        }
+        told.push(message["params"]["progress"].as_f64().unwrap());
+    };
+    assert_eq!(answer["result"]["structuredContent"]["milliseconds"], 6_000, "{answer}");
+    assert_eq!(told.len(), 12, "each report once, in order: {told:?}");
+    assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "{told:?}");
+    let ran = gates[0].run(&["invocation", "list", "--json"]);
+    assert_eq!(ran.stdout.matches("\"fixture__slow_read\"").count(), 2, "nothing ran twice: {ran:?}");
     gates[0].ok(&["audit", "verify"]);
 }
 

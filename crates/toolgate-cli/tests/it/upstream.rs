@@ -180,3 +180,137 @@ fn only_those_who_may_name_a_command() {
     std::thread::sleep(Duration::from_millis(200));
     assert!(!mark.exists(), "no process was started");
 }
+
+#[test]
+fn what_is_named_changes_and_what_moves_is_held() {
+    let peers = Peers::new();
+    let gate = peers.gate();
+    gate.ok(&["upstream", "add", "notes", "--title", "Our notes", "--", "mcp-server-notes"]);
+    gate.ok(&["upstream", "accept", "--all-of", "notes", "--effect", "read", "--egress", "none"]);
+    let search = ["tool", "invoke", "mcp__notes__search_notes", "--input", r#"{"query":"x"}"#];
+    let set = |more: &[&str]| {
+        let ran = gate.run(&[&["upstream", "set", "notes"], more].concat());
+        assert_eq!(ran.code, 0, "{more:?} {ran:?}");
+        ran.stderr
+    };
+    let told = set(&["--concurrency", "3", "--connect-timeout-ms", "7000", "--title", "Notes"]);
+    assert!(!told.contains("on hold"), "{told}");
+    let shown: Value = serde_json::from_str(&gate.ok(&["upstream", "show", "notes", "--json"])).unwrap();
+    assert_eq!(
+        [&shown["concurrency"], &shown["connect_timeout_ms"], &shown["title"], &shown["auth"]],
+        [&json!(3), &json!(7000), &json!("Notes"), &json!("none")]
+    );
+    gate.ok(&search);
+    for moving in
+        [&["--env", "LOG_LEVEL=warn"][..], &["--unset", "LOG_LEVEL"], &["--", "mcp-server-notes", "-x"]]
+    {
+        let told = set(moving);
+        assert!(told.contains("on hold (2)"), "{moving:?} {told}");
+        assert_ne!(gate.run(&search).code, 0, "{moving:?}");
+        gate.ok(&["upstream", "accept", "--all-of", "notes", "--effect", "read", "--egress", "none"]);
+        gate.ok(&search);
+    }
+    for (wrong, code) in [
+        (&["--header", "x-a=b"][..], 2),
+        (&["--unset", "NOTHING"], 2),
+        (&["--concurrency", "0"], 1),
+        (&["--", "mcp-server-notes", "--api-key", "hunter2"], 1),
+        (&["--env", "NOTION_TOKEN=hunter2"], 1),
+        (&["--at", "https://ada:hunter2@mcp.example.com/"], 1),
+    ] {
+        let ran = gate.run(&[&["upstream", "set", "notes"], wrong].concat());
+        assert_eq!(ran.code, code, "{wrong:?} {ran:?}");
+        assert!(!ran.stderr.contains("hunter2"), "{ran:?}");
+    }
+    assert_eq!(gate.run(&["upstream", "set", "nothing", "--concurrency", "2"]).code, 1);
+    gate.ok(&search);
+}
+
+#[test]
+fn programs_and_their_folders_go_with_a_gate_that_is_killed() {
+    let peers = Peers::new();
+    let (pids, scratch) = (peers.folder.path().join("pids"), peers.folder.path().join("tmp"));
+    std::fs::create_dir(&scratch).unwrap();
+    let server = Path::new(env!("CARGO_BIN_EXE_toolgate")).with_file_name("scripted-mcp");
+    // It starts something that hears neither of its end nor of polite signals.
+    let script = format!(
+        "#!/bin/sh\ntrap '' TERM HUP INT\nsleep 1000 </dev/null >/dev/null 2>&1 &\necho \"$! $$\" > '{}'\nexec '{}' '{}'\n",
+        pids.display(),
+        server.display(),
+        peers.file().display()
+    );
+    peers.program("mcp-server-stubborn", &script);
+    let path = format!("{}:{}", peers.folder.path().display(), std::env::var("PATH").unwrap());
+    let mut gate = serve(&[], &[("PATH", &path), ("TMPDIR", scratch.to_str().unwrap())]);
+    gate.ok(&["upstream", "add", "stubborn", "--", "mcp-server-stubborn"]);
+    let started: Vec<u32> = std::fs::read_to_string(&pids)
+        .unwrap()
+        .split_ascii_whitespace()
+        .map(|pid| pid.parse().unwrap())
+        .collect();
+    assert!(started.len() == 2 && started.iter().copied().all(runs), "{started:?}");
+    let folders = || std::fs::read_dir(&scratch).unwrap().count();
+    assert_eq!(folders(), 1);
+    gate.kill();
+    gate.wait_until("nothing of it runs", || !started.iter().copied().any(runs));
+    assert_eq!(folders(), 1, "a gate that is killed sweeps nothing");
+    gate.restart();
+    assert_eq!(folders(), 1, "the next one does");
+    assert!(gate.log().contains("removed what an earlier gate left"), "{}", gate.log());
+    gate.stop();
+    assert_eq!(folders(), 0);
+}
+
+/// Whether a process is there and not just waiting to be forgotten.
+fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+#[test]
+fn the_doctor_knows_of_servers_and_accounts_in_trouble() {
+    let peers = Peers::new();
+    peers.program("mcp-server-broken", "#!/bin/sh\nexit 7\n");
+    let mut gate = peers.gate();
+    assert!(gate.ok(&["doctor"]).contains("no MCP server is written down"));
+    gate.ok(&[
+        "upstream",
+        "add",
+        "notes",
+        "--env",
+        "NOTES_TOKEN=",
+        "--auth",
+        "shared",
+        "--no-look",
+        "--",
+        "mcp-server-notes",
+    ]);
+    let set = ["connection", "set", "mcp:notes", "--kind", "env", "--name", "NOTES_TOKEN", "--shared"];
+    assert_eq!(gate.run_with(&set, "s3cret").code, 0);
+    gate.ok(&["upstream", "refresh", "notes"]);
+    gate.run(&["upstream", "add", "broken", "--connect-timeout-ms", "5000", "--", "mcp-server-broken"]);
+    let said = gate.ok(&["doctor"]);
+    assert!(said.contains("`notes` has tools that nobody has looked at: 2"), "{said}");
+    assert!(said.contains("`broken` failed") || said.contains("`broken` rests"), "{said}");
+    assert!(said.contains("1 at outside services, none that has to be connected again"), "{said}");
+    gate.ok(&["upstream", "accept", "--all-of", "notes", "--effect", "read", "--egress", "none"]);
+    gate.ok(&["upstream", "set", "notes", "--no-look", "--env", "LOG_LEVEL=warn"]);
+    let said = gate.ok(&["doctor"]);
+    assert!(said.contains("`notes` has tools that changed or moved and are on hold: 2"), "{said}");
+    // With the store at hand it also knows whether its secrets can be opened.
+    let data = gate.data().to_str().unwrap().to_owned();
+    gate.stop();
+    let seals = || gate.run(&["doctor", "--data", &data]).stdout;
+    assert!(seals().contains("every secret can be opened"), "{}", seals());
+    let key = gate.data().join("master.key");
+    let right = std::fs::read_to_string(&key).unwrap();
+    std::fs::write(&key, format!("{}02\n{right}", "01".repeat(31))).unwrap();
+    assert!(seals().contains("secrets still under an older master key: 1"), "{}", seals());
+    std::fs::write(&key, format!("{}02\n", "01".repeat(31))).unwrap();
+    let said = seals();
+    assert!(said.contains("secrets sealed under a master key that is not here: 1 (under `mk_"), "{said}");
+    assert!(said.contains("fail  seals"), "{said}");
+    std::fs::remove_file(&key).unwrap();
+    assert!(seals().contains("fail  seals"), "{}", seals());
+    assert!(!key.exists(), "looking makes no key");
+}

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::file::File;
+use crate::id::FileId;
 use crate::port::executor::ToolFailure;
 use crate::time::Timestamp;
 
@@ -14,6 +16,8 @@ pub enum Capability {
     Clock,
     /// Requests to outside services.
     Http,
+    /// The files that the call's input names.
+    Files,
 }
 
 /// The time.
@@ -40,6 +44,16 @@ pub trait Http: Send + Sync {
     async fn post_json(&self, url: &str, body: String) -> Result<(u16, String), ToolFailure>;
 }
 
+/// The files that one call's input names, and no others.
+#[async_trait]
+pub trait Files: Send + Sync {
+    /// What is known of a file.
+    async fn about(&self, id: FileId) -> Result<File, ToolFailure>;
+
+    /// One of its parts, from 0 to [`File::parts`]: a file is never held whole in memory.
+    async fn part(&self, id: FileId, part: u32) -> Result<Vec<u8>, ToolFailure>;
+}
+
 /// What one call was given.
 #[derive(Clone, Default)]
 pub struct Capabilities {
@@ -47,6 +61,8 @@ pub struct Capabilities {
     pub clock: Option<Arc<dyn Clock>>,
     /// Outside services, if declared.
     pub http: Option<Arc<dyn Http>>,
+    /// The files its input names, if declared.
+    pub files: Option<Arc<dyn Files>>,
 }
 
 impl std::fmt::Debug for Capabilities {
@@ -54,6 +70,7 @@ impl std::fmt::Debug for Capabilities {
         f.debug_struct("Capabilities")
             .field("clock", &self.clock.is_some())
             .field("http", &self.http.is_some())
+            .field("files", &self.files.is_some())
             .finish()
     }
 }
@@ -75,6 +92,14 @@ impl Capabilities {
         self.http.as_deref().ok_or_else(|| ToolFailure::failed("the tool did not declare HTTP"))
     }
 
+    /// The files.
+    ///
+    /// # Errors
+    /// When the tool did not declare them.
+    pub fn files(&self) -> Result<&dyn Files, ToolFailure> {
+        self.files.as_deref().ok_or_else(|| ToolFailure::failed("the tool did not declare files"))
+    }
+
     /// Just the declared ones out of all there are.
     ///
     /// # Errors
@@ -85,6 +110,8 @@ impl Capabilities {
             match capability {
                 Capability::Clock => granted.clock = Some(self.clock.clone().ok_or(*capability)?),
                 Capability::Http => granted.http = Some(self.http.clone().ok_or(*capability)?),
+                // The runner makes these for each call: which there are is known by its input.
+                Capability::Files => {}
             }
         }
         Ok(granted)

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::CallError;
-use crate::id::{PrincipalId, TenantId};
+use crate::id::{ConnectionId, PrincipalId, TenantId};
 
 /// A credential in the clear. It is wiped when dropped, prints as `***`, and is never written anywhere.
 pub struct Opened(String);
@@ -57,6 +57,17 @@ pub enum Whose<'a> {
 /// Hands out credentials for outside services.
 #[async_trait]
 pub trait Credentials: Send + Sync {
+    /// Which connection to a service there is to use. Nothing is decrypted for this answer.
+    ///
+    /// # Errors
+    /// `connection_needed` for one that is not there or has to be made again, with where to make it.
+    async fn find(
+        &self,
+        tenant: &TenantId,
+        service: &str,
+        whose: Whose<'_>,
+    ) -> Result<ConnectionId, CallError>;
+
     /// The credentials for a service, fresh. A connection that is not there, or that has to be made again, answers
     /// `connection_needed` with where to make it.
     async fn present(

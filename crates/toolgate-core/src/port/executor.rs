@@ -27,6 +27,30 @@ pub trait Executor: Send + Sync {
     async fn dry_run(&self, _call: PreviewCall) -> Result<Option<Preview>, ToolFailure> {
         Ok(None)
     }
+
+    /// The account at an outside service that calls go through, where the binding has one. Stage 4 finds it and asks
+    /// policy; the executor is given no call that may not use it.
+    fn account(&self) -> Option<&Account> {
+        None
+    }
+}
+
+/// An account at an outside service that calls go through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// At which service, such as `mcp:github`.
+    pub service: String,
+    /// Whose it is.
+    pub held: Held,
+}
+
+/// Whose account is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// The one that all share.
+    ByAll,
+    /// That of the person who calls, or for whom is called.
+    ByEach,
 }
 
 /// Why a tool could not do it. The message is shown to callers: no arguments, no secrets, no upstream bodies.

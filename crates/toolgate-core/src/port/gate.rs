@@ -185,17 +185,18 @@ pub trait Directory: Send + Sync {
     ) -> Result<Option<Actor>, StoreError>;
 }
 
-/// May this call use the connection it asks for?
+/// May this call use the connection it needs?
+#[async_trait]
 pub trait ConnectionGate: Send + Sync {
-    /// Checks that the connection asked for is granted and requested, before anything is decrypted.
+    /// Finds the connection that the tool needs, and checks that it is the one asked for if one is, granted to the caller
+    /// and permitted, before anything is decrypted. Not asked about calls that neither need one nor ask for one.
     ///
     /// # Errors
-    /// Why not, as `policy_denied`.
-    fn check(
+    /// Why not, as `policy_denied`; `connection_needed` where it has to be made first.
+    async fn check(
         &self,
-        actor: &Actor,
-        tool: &ToolContract,
-        connection: Option<ConnectionId>,
+        ask: &Ask<'_>,
+        asked_for: Option<ConnectionId>,
     ) -> Result<Option<ConnectionId>, CallError>;
 }
 

@@ -55,6 +55,11 @@ pub enum IdentityError {
 /// An identity provider. Slow and out of our hands: nothing else may wait for it.
 #[async_trait]
 pub trait IdentityProvider: Send + Sync {
+    /// The issuer whose people it vouches for; none where it signs nobody in.
+    fn issuer(&self) -> Option<&str> {
+        None
+    }
+
     /// Where to send a browser that wants to sign in.
     async fn sign_in_url(&self, binding: &Binding<'_>) -> Result<String, IdentityError>;
 

@@ -18,6 +18,7 @@ use crate::port::connection_store::ConnectionStore;
 use crate::port::gate::SharedMeters;
 use crate::port::oauth::OauthStore;
 use crate::port::outbox::OutboxStore;
+use crate::port::tenant_link::TenantLinkStore;
 use crate::principal::{ApiKey, KeyHolder, OneTimeToken, Principal, SignIn};
 use crate::tenant::Tenant;
 use crate::time::Timestamp;
@@ -350,7 +351,7 @@ pub trait SignInStore: Send + Sync {
     /// The sign-in with this hash and who signed in, whether it has ended by time or not.
     async fn sign_in_by_hash(&self, hash: &[u8; 32]) -> Result<Option<(SignIn, Principal)>, StoreError>;
 
-    /// A person's sign-ins, newest first.
+    /// A person's sign-ins, newest first: as themselves, and where they switched to another tenant from here.
     async fn sign_ins(&self, tenant: &TenantId, principal: &PrincipalId) -> Result<Vec<SignIn>, StoreError>;
 
     /// Notes that a sign-in was used, and puts off its end.
@@ -361,7 +362,7 @@ pub trait SignInStore: Send + Sync {
         expires_at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Ends a person's sign-ins: one, or all but one, or all.
+    /// Ends a person's sign-ins (the same as are listed): one, or all but one, or all.
     async fn end_sign_ins(
         &self,
         tenant: &TenantId,
@@ -422,9 +423,13 @@ pub trait Store:
     + PrincipalStore
     + SignInStore
     + crate::port::usage::UsageStore
+    + crate::port::event_list::EventListStore
+    + crate::port::share::ShareStore
     + ConnectionStore
+    + crate::port::file::FileStore
     + OauthStore
     + OutboxStore
+    + TenantLinkStore
     + Send
     + Sync
     + 'static

@@ -82,7 +82,7 @@ impl Denied {
 
 impl Runner {
     /// Stages 1 to 5.
-    pub(super) fn admit(&self, call: &Call, labels: &[String]) -> Result<Admitted, Box<Stopped>> {
+    pub(super) async fn admit(&self, call: &Call, labels: &[String]) -> Result<Admitted, Box<Stopped>> {
         let actor = &call.actor;
         let stop = |tool: Option<&Arc<BoundTool>>, rule: Option<String>, error: CallError| {
             // What never was JSON is not kept: the record holds JSON only.
@@ -106,12 +106,13 @@ impl Runner {
         })?;
         let rule = Some(decision.rule.to_string());
 
-        // 4: connection.
-        let connection = self
-            .0
-            .connections
-            .check(actor, &tool.contract, call.connection)
-            .map_err(|error| stop(Some(tool), rule.clone(), error))?;
+        // 4: connection, where there is one to speak of.
+        let connection = if call.connection.is_some() || tool.needs_connection() {
+            let found = self.0.connections.check(&ask, call.connection).await;
+            found.map_err(|error| stop(Some(tool), rule_of(&error).or_else(|| rule.clone()), error))?
+        } else {
+            None
+        };
 
         // 5: parse, validate, and decide again where a rule reads arguments.
         let input = parse(&call.input).map_err(|error| stop(Some(tool), rule.clone(), error))?;
@@ -138,11 +139,11 @@ impl Runner {
             Err(LimitError::Store(cause)) => return Err(cause),
             Err(LimitError::Used(error)) => error,
         };
-        let rule = error.details.as_ref().and_then(|details| details.get("rule")?.as_str());
+        let rule = rule_of(&error).unwrap_or_else(|| admitted.decision.rule.to_string());
         Ok(Err(Box::new(Stopped {
             tool: Some(Arc::clone(&admitted.tool)),
             input: admitted.input.clone(),
-            rule: Some(rule.unwrap_or(&admitted.decision.rule).to_owned()),
+            rule: Some(rule),
             error,
         })))
     }
@@ -170,6 +171,11 @@ impl Admitted {
         }
         None
     }
+}
+
+/// The rule that a refusal names itself.
+fn rule_of(error: &CallError) -> Option<String> {
+    Some(error.details.as_ref()?.get("rule")?.as_str()?.to_owned())
 }
 
 fn unknown_tool(id: &ToolName) -> CallError {

@@ -6,8 +6,10 @@
 mod admit;
 mod call;
 mod cleared;
+mod files;
 mod flights;
 mod labels;
+mod outliving;
 mod park;
 mod recorder;
 mod recover;
@@ -15,9 +17,11 @@ mod report;
 mod run;
 mod watch;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
 use tokio::sync::{broadcast, oneshot};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -44,6 +48,7 @@ use crate::port::store::{Begun, Store, StoreError};
 use admit::{Admitted, Stopped};
 use flights::Flights;
 use labels::Labels;
+use outliving::Outliving;
 use recorder::{Recorder, answer_repeat};
 use run::Ready;
 
@@ -154,7 +159,7 @@ impl Runner {
         // Only a repeat is ever compared, and only a key makes a repeat.
         let digest = call.idempotency_key.as_ref().map(|_| call.digest()).unwrap_or_default();
         let labels = self.labels(&call).await.map_err(RunError::Store)?;
-        let mut admitted = match self.admit(&call, &labels) {
+        let mut admitted = match self.admit(&call, &labels).await {
             Ok(admitted) => admitted,
             Err(stopped) => return self.record_stop(&call, digest, *stopped).await,
         };
@@ -171,6 +176,11 @@ impl Runner {
                 }
                 return Ok(CallResult::repeat(&self.follow(first, until).await.map_err(RunError::Store)?));
             }
+        }
+
+        // The rest of 5: files, which a repeat no longer needs.
+        if let Err(stopped) = self.check_files(&call, &admitted).await.map_err(RunError::Store)? {
+            return self.record_stop(&call, digest, *stopped).await;
         }
 
         // 6: limits.
@@ -202,12 +212,12 @@ impl Runner {
         }
 
         let opened = self.opened(&call, digest, &admitted, false);
-        let recorder =
-            Arc::new(Recorder::new(self.clone(), opened.clone(), session_use(&call), call.watch.clone()));
+        let (id, session) = (opened.id, opened.session);
+        let recorder = Arc::new(Recorder::new(self.clone(), opened, session_use(&call), call.watch.clone()));
         let start_first = Self::starts_first(&admitted.tool, call.wait);
         let ready = Ready {
-            id: opened.id,
-            session: opened.session,
+            id,
+            session,
             actor: call.actor,
             tool: admitted.tool,
             input: admitted.input,
@@ -228,13 +238,13 @@ impl Runner {
     pub async fn refuse(&self, call: &Call) -> Result<Option<CallResult>, RunError> {
         self.0.limiter.knock(&call.actor).map_err(RunError::Refused)?;
         let labels = self.labels(call).await.map_err(RunError::Store)?;
-        match self.admit(call, &labels) {
+        match self.admit(call, &labels).await {
             Ok(_) => Ok(None),
             Err(stopped) => self.record_stop(call, String::new(), *stopped).await.map(Some),
         }
     }
 
-    /// Runs a call on a task of its own, so that a caller who goes away does not take it along.
+    /// Runs a call so that a caller who goes away does not take it along.
     async fn launch(&self, ready: Ready, until: Instant) -> Result<CallResult, RunError> {
         let (accept, accepted) = oneshot::channel();
         let span = tracing::info_span!(
@@ -246,16 +256,23 @@ impl Runner {
             toolgate.tenant = %ready.actor.tenant,
             toolgate.actor = %ready.actor.principal,
         );
-        let mut done = self.0.tasks.spawn(self.clone().run(ready, Some(accept)).instrument(span));
-        let settled = match tokio::time::timeout_at(until.into(), &mut done).await {
-            Ok(settled) => settled,
-            // Invariant: a handle is given out only for a call that is in the record.
-            Err(_) => match accepted.await {
-                Ok(row) => return Ok(CallResult::of(&row)),
-                Err(_) => done.await,
-            },
+        // In its place before it is wrapped: what is wrapped is moved, and this is large.
+        let run = Box::pin(self.clone().run(ready, Some(accept)));
+        let run = AssertUnwindSafe(run.instrument(span)).catch_unwind();
+        let mut run = Outliving::new(self.0.tasks.track_future(run));
+        let settled = match tokio::time::timeout_at(until.into(), &mut run).await {
+            Ok(settled) => settled.ok(),
+            Err(_) => {
+                let on_its_own = run.leave();
+                // Invariant: a handle is given out only for a call that is in the record.
+                match (accepted.await, on_its_own) {
+                    (Ok(row), _) => return Ok(CallResult::of(&row)),
+                    (Err(_), Some(run)) => run.await.ok().and_then(Result::ok),
+                    (Err(_), None) => None,
+                }
+            }
         };
-        settled.unwrap_or_else(|lost| Err(RunError::Store(StoreError::unavailable(lost))))
+        settled.unwrap_or_else(|| Err(RunError::Store(StoreError::unavailable("the call broke off"))))
     }
 
     /// Writes down a call that was stopped before it ran. Its key stays free: the caller may mend and try again.

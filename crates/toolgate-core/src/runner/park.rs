@@ -97,6 +97,7 @@ impl Runner {
             escalate_to: terms.escalate_to,
             deadline,
             assigned_to: None,
+            assigned_role: None,
             votes: Vec::new(),
             remarks: Vec::new(),
             input: None,
@@ -181,7 +182,7 @@ impl Runner {
         call_id: InvocationId,
         session: SessionId,
     ) -> Foreseen {
-        let Ok(capabilities) = self.0.capabilities.only(&tool.capabilities) else {
+        let Ok(capabilities) = self.capabilities_for(tool, &actor.tenant, input) else {
             return Foreseen { preview: None, failed: None };
         };
         let context = ToolContext {
@@ -227,7 +228,10 @@ impl Runner {
         let Some((call, labels)) = self.call_again(invocation, edit.input, Duration::ZERO).await? else {
             return Err(RunError::Refused(caller_gone()));
         };
-        let admitted = self.admit(&call, &labels).map_err(|stopped| RunError::Refused(stopped.error))?;
+        let admitted =
+            self.admit(&call, &labels).await.map_err(|stopped| RunError::Refused(stopped.error))?;
+        let files = self.check_files(&call, &admitted).await.map_err(RunError::Store)?;
+        files.map_err(|stopped| RunError::Refused(stopped.error))?;
         let foreseen =
             self.foresee(&admitted.tool, &admitted.input, &call.actor, invocation.id(), opened.session).await;
         let digest = Review::digest_of(

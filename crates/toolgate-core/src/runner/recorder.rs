@@ -41,6 +41,7 @@ pub(super) struct Recorder {
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     /// What is needed to open the call; taken when it is opened.
     opening: Option<(Opened, SessionUse)>,
@@ -63,12 +64,11 @@ pub(super) enum Recorded {
 impl Recorder {
     /// For a call that is not in the store yet.
     pub(super) fn new(runner: Runner, opened: Opened, session: SessionUse, watch: Option<Watch>) -> Self {
-        let facts = opened.clone();
-        let state = State { opening: Some((opened, session)), row: None, started: false, chunks: 0 };
-        let repeatable = facts.effect == Effect::Read || facts.idempotent;
+        let repeatable = opened.effect == Effect::Read || opened.idempotent;
         let cancelled = watch.as_ref().filter(|_| repeatable).map(|watch| watch.gone.child_token());
-        let recorder = Self::with(runner, &facts, state, None).watched(watch);
-        Self { cancelled: cancelled.unwrap_or_default(), ..recorder }
+        let recorder = Self::with(runner, &opened, None).watched(watch);
+        let state = State { opening: Some((opened, session)), ..State::default() };
+        Self { cancelled: cancelled.unwrap_or_default(), state: Mutex::new(state), ..recorder }
     }
 
     /// The same with someone who looks on.
@@ -81,16 +81,11 @@ impl Recorder {
 
     /// For a call that is in the store and about to be started (again), by whoever ordered it.
     pub(super) fn resume(runner: Runner, row: Invocation, started_by: PrincipalId) -> Self {
-        let facts = row.opened.clone();
-        Self::with(
-            runner,
-            &facts,
-            State { opening: None, row: Some(row), started: false, chunks: 0 },
-            Some(started_by),
-        )
+        let recorder = Self::with(runner, &row.opened, Some(started_by));
+        Self { state: Mutex::new(State { row: Some(row), ..State::default() }), ..recorder }
     }
 
-    fn with(runner: Runner, facts: &Opened, state: State, started_by: Option<PrincipalId>) -> Self {
+    fn with(runner: Runner, facts: &Opened, started_by: Option<PrincipalId>) -> Self {
         Self {
             runner,
             by: facts.actor.clone(),
@@ -100,7 +95,7 @@ impl Recorder {
             request_digest: facts.request_digest.clone(),
             cancelled: CancellationToken::new(),
             watch: None,
-            state: Mutex::new(state),
+            state: Mutex::default(),
         }
     }
 
@@ -181,7 +176,7 @@ impl Recorder {
     pub(super) async fn finish(&self, outcome: Step, began: Timestamp) -> Result<Recorded, StoreError> {
         let mut state = self.state.lock().await;
         let now = self.runner.0.clock.now();
-        if let Some((opened, session)) = state.opening.clone() {
+        if let Some((opened, session)) = state.opening.take() {
             let started = Step::Started { attempt: 1, worker: self.runner.0.worker };
             let steps = [(started, began), (outcome.clone(), now)];
             let new = NewCall::open_at(opened, &steps, session).map_err(illegal)?;

@@ -134,10 +134,13 @@ impl Runner {
         let Some((call, labels)) = again else {
             return self.stop_dispatch(&invocation, caller_gone()).await;
         };
-        let admitted = match self.admit(&call, &labels) {
+        let admitted = match self.admit(&call, &labels).await {
             Ok(admitted) => admitted,
             Err(stopped) => return self.stop_dispatch(&invocation, stopped.error).await,
         };
+        if let Err(stopped) = self.check_files(&call, &admitted).await.map_err(RunError::Store)? {
+            return self.stop_dispatch(&invocation, stopped.error).await;
+        }
         // Invariant: what a person approved is what runs. Another contract is another call.
         if invocation.approval == Approval::Approved
             && Some(&admitted.tool.version) != opened.tool_version.as_ref()

@@ -80,7 +80,7 @@ impl Runner {
         let _landing = self.0.flights.land_on_drop(id);
 
         // 8: capabilities, just the declared ones.
-        let capabilities = match self.0.capabilities.only(&tool.capabilities) {
+        let capabilities = match self.capabilities_for(&tool, &actor.tenant, &input) {
             Ok(capabilities) => capabilities,
             Err(missing) => {
                 let message = format!("this server has no {missing:?} for tools").to_lowercase();

@@ -45,8 +45,14 @@ async fn a_name_that_leads_inside_is_refused() {
         let url = format!("https://innocent.example:{port}/");
         let error = client.request(Method::GET, &url).send().await.unwrap_err();
         assert_eq!(error.code(), "egress.refused", "{inside}");
-        // The client for transports has the same care.
+        // The client for transports has the same care, and so has the short way.
         assert!(client.http().get(&url).send().await.is_err());
+        let plain = format!("http://innocent.example:{port}/").parse().unwrap();
+        for address in [url.parse().unwrap(), plain] {
+            let mut request = hyper::Request::new(Default::default());
+            *request.uri_mut() = address;
+            assert!(client.lean().send(request).await.unwrap_err().is_connect(), "{inside}");
+        }
     }
     assert!(server.asked().is_empty());
 }

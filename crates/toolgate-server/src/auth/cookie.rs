@@ -15,6 +15,8 @@ pub(super) struct Cookie {
 pub(super) const SIGN_IN: Cookie = Cookie { name: "__Host-toolgate", max_age_seconds: 7 * 24 * 3600 };
 /// Who is under way to an identity provider.
 pub(super) const JOURNEY: Cookie = Cookie { name: "__Host-toolgate-oidc", max_age_seconds: 600 };
+/// Who is about to link themselves with their user in another tenant.
+pub(super) const LINK: Cookie = Cookie { name: "__Host-toolgate-link", max_age_seconds: 600 };
 
 impl Cookie {
     /// The cookie that came with a request. One that came twice is as good as none: nobody knows which is ours.

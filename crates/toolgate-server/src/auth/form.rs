@@ -48,6 +48,8 @@ impl<T: DeserializeOwned> FromRequest<ServerState> for Form<T> {
 pub(super) struct SignInQuery {
     tenant: Option<String>,
     return_to: Option<String>,
+    /// Whether someone who is signed in wants to sign in somewhere else as well.
+    add: Option<bool>,
 }
 
 pub(super) async fn sign_in_page(
@@ -55,8 +57,10 @@ pub(super) async fn sign_in_page(
     caller: Result<SignedInCaller, ApiError>,
     Query(query): Query<SignInQuery>,
 ) -> Response {
-    if let Ok(caller) = caller {
-        return signed_in_page(&caller);
+    if let Ok(caller) = caller.as_ref()
+        && query.add != Some(true)
+    {
+        return signed_in_page(caller);
     }
     show_sign_in(&state, query.tenant.as_deref(), query.return_to.as_deref(), None).await
 }
@@ -191,6 +195,9 @@ async fn show_sign_in(
     }
     if tenant != DEFAULT_TENANT {
         main.push_str(&format!("<p>To the tenant <strong>{}</strong>.</p>\n", escape(tenant)));
+    }
+    if return_to == "/link" {
+        main.push_str("<p>Prove who you are there. You are asked next whether to link it.</p>\n");
     }
     main.push_str("<form method=\"post\" action=\"/sign-in\">\n");
     main.push_str(&hidden("tenant", tenant));

@@ -9,12 +9,15 @@ mod embed;
 mod embed_form;
 mod form;
 mod invite;
+mod link;
 mod oauth;
 mod oidc;
 mod page;
 mod peer;
+mod share;
 mod sign_in;
 mod signed_in;
+mod switch;
 
 use axum::Router;
 use axum::http::{HeaderMap, HeaderValue};
@@ -39,6 +42,10 @@ pub(crate) fn api_routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(sign_in::sign_in_methods))
         .routes(routes!(invite::accept))
         .routes(routes!(invite::invite))
+        .routes(routes!(switch::list_own_tenants))
+        .routes(routes!(switch::switch_tenant))
+        .routes(routes!(switch::add_tenant))
+        .routes(routes!(switch::leave_tenant))
 }
 
 /// What browsers visit.
@@ -48,7 +55,9 @@ pub(crate) fn routes() -> Router<ServerState> {
         .route("/sign-out", axum::routing::post(form::sign_out))
         .route("/set-up", get(form::set_up_page).post(form::set_up))
         .route("/invite", get(form::invite_page).post(form::accept_invite))
+        .route("/link", get(link::ask).post(link::decide))
         .route("/embed/v/{token}", get(embed::show).post(embed::submit))
+        .route("/share/{token}", get(share::show))
         .route("/auth/style.css", get(page::style))
         .route("/auth/oidc/{name}/start", get(oidc::start))
         .route("/auth/oidc/{name}/callback", get(oidc::callback))

@@ -12,7 +12,8 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; font-src 'self'; for
 pub(super) async fn style() -> impl IntoResponse {
     let headers =
         [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")];
-    (headers, format!("{}{}{}", font_face(), include_str!("style.css"), include_str!("embed.css")))
+    let sheets = concat!(include_str!("style.css"), include_str!("embed.css"), include_str!("share.css"));
+    (headers, format!("{}{sheets}", font_face()))
 }
 
 /// The web UI's own letters, where it is built in.
@@ -118,7 +119,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// Messages start small and have no full stop; on a page they stand alone.
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     match letters.next() {
         Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),

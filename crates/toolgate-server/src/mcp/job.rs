@@ -1,7 +1,6 @@
 //! One request under way: answered at once as JSON, or as a stream as soon as there is something to say before the
 //! answer.
 
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,27 +8,21 @@ use std::time::Duration;
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures::stream;
-use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolgate_core::Actor;
 use toolgate_mcp::{Client, Exchange, Headers, Outbox, Request, RpcError, Selection, result_message};
 
 use super::accept::Accepts;
 use super::caller::Bearer;
-use super::places::Place;
 use super::refuse;
+use super::sse::{Flow, sse};
 use crate::ServerState;
 use crate::auth::base_url;
 use crate::door::Outside;
 
-/// How often a silent stream says that it is there.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
 /// What is sent before the answer, and the answer.
-type Work = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send>>;
+pub(super) type Work = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send>>;
 
 /// Headers, as the protocol asks for them.
 pub(super) struct HttpHeaders<'a>(pub(super) &'a HeaderMap);
@@ -98,8 +91,8 @@ impl Job {
                 if messages.is_empty() && accepts.json {
                     return plain(done, &id, &outside);
                 }
-                let done = message(done, &id);
-                return sse(Flow { messages, work: None, last: Some(done), first: None, id, guard: None, _place: place });
+                let last = Some(message(done, &id).into());
+                return sse(Flow { messages, work: None, last, first: None, id, guard: None, _place: place });
             }
             Some(first) = messages.recv() => first,
         };
@@ -133,7 +126,7 @@ impl Job {
     }
 }
 
-fn message(done: Result<String, RpcError>, id: &toolgate_mcp::Id) -> String {
+pub(super) fn message(done: Result<String, RpcError>, id: &toolgate_mcp::Id) -> String {
     match done {
         Ok(result) => result_message(id, &result),
         Err(error) => error.to_message(Some(id)),
@@ -149,63 +142,5 @@ fn plain(done: Result<String, RpcError>, id: &toolgate_mcp::Id, outside: &Atomic
     };
     let outside = Duration::from_micros(outside.load(Ordering::Relaxed));
     response.extensions_mut().insert(Outside(outside));
-    response
-}
-
-/// A stream of messages that ends with an answer, or when nobody may listen any more.
-pub(super) struct Flow {
-    pub(super) messages: mpsc::UnboundedReceiver<String>,
-    pub(super) work: Option<Work>,
-    pub(super) last: Option<String>,
-    pub(super) first: Option<String>,
-    pub(super) id: toolgate_mcp::Id,
-    pub(super) guard: Option<DropGuard>,
-    /// Given back when the stream ends.
-    pub(super) _place: Option<Place>,
-}
-
-impl Flow {
-    async fn next(&mut self) -> Option<String> {
-        if let Some(first) = self.first.take() {
-            return Some(first);
-        }
-        if let Some(work) = &mut self.work {
-            let done = tokio::select! {
-                biased;
-                Some(message) = self.messages.recv() => return Some(message),
-                done = work => done,
-            };
-            self.work = None;
-            self.guard.take().map(DropGuard::disarm);
-            self.last = Some(message(done, &self.id));
-        }
-        // What was said just before the answer comes before it.
-        if let Ok(message) = self.messages.try_recv() {
-            return Some(message);
-        }
-        self.last.take()
-    }
-}
-
-/// A stream as a response.
-pub(super) fn sse(flow: Flow) -> Response {
-    let events = stream::unfold(flow, |mut flow| async move {
-        let message = flow.next().await?;
-        Some((Ok::<_, Infallible>(event(&message)), flow))
-    });
-    sse_of(events)
-}
-
-pub(super) fn event(message: &str) -> Event {
-    // Outside of texts JSON has no use for it, and the stream's own form can't carry it.
-    let data = if message.contains('\r') { message.replace('\r', " ") } else { message.to_owned() };
-    Event::default().event("message").data(data)
-}
-
-pub(super) fn sse_of(
-    events: impl futures::Stream<Item = Result<Event, Infallible>> + Send + 'static,
-) -> Response {
-    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
-    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }

@@ -10,6 +10,7 @@ mod plane;
 mod post;
 mod refuse;
 mod session;
+mod sse;
 
 use std::sync::Arc;
 

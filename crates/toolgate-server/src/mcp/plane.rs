@@ -160,6 +160,27 @@ impl Plane for AppPlane {
         self.app.cancel_invocation(actor, id, reason).await.map(drop).map_err(refused)
     }
 
+    async fn reports(&self, invocation: &Invocation) -> Result<Vec<Value>, PlaneError> {
+        self.app.invocation_reports(invocation).await.map_err(refused)
+    }
+
+    async fn note_request(
+        &self,
+        actor: &Actor,
+        key: [u8; 32],
+        call: InvocationId,
+    ) -> Result<bool, PlaneError> {
+        self.app.note_mcp_request(actor, key, call).await.map_err(refused)
+    }
+
+    async fn give_up_request(
+        &self,
+        actor: &Actor,
+        key: [u8; 32],
+    ) -> Result<Option<InvocationId>, PlaneError> {
+        self.app.give_up_mcp_request(actor, key).await.map_err(refused)
+    }
+
     async fn may_confirm(&self, actor: &Actor, invocation: &Invocation) -> bool {
         self.app.may_confirm(actor, invocation).await
     }

@@ -4,7 +4,6 @@ use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
 use toolgate_core::Actor;
 use toolgate_mcp::{
     Client, Id, MODERN, Message, Notification, RpcError, Selection, is_modern, legacy_version, modern_client,
@@ -160,16 +159,8 @@ async fn notice(state: &ServerState, headers: &HeaderMap, actor: &Actor, notific
     if notification.method != "notifications/cancelled" {
         return;
     }
-    let Some(session) = headers.get(session::HEADER).and_then(|value| value.to_str().ok()) else { return };
-    let id = match notification.params.get("requestId") {
-        Some(Value::String(text)) => Id::Text(text.clone()),
-        Some(Value::Number(number)) => match number.as_i64() {
-            Some(number) => Id::Number(number),
-            None => return,
-        },
-        _ => return,
-    };
-    if let Some(call) = state.mcp.gate.open_call(session, &id) {
-        state.mcp.gate.cancel(actor, call).await;
+    let session = headers.get(session::HEADER).and_then(|value| value.to_str().ok());
+    if let (Some(session), Some(request)) = (session, notification.params.get("requestId")) {
+        state.mcp.gate.cancel(actor, session, request).await;
     }
 }

@@ -15,7 +15,7 @@ use toolgate_api::{
     EditRequest, ErrorBody, GrantListView, GrantView, InboxView, InvocationView, ReassignRequest,
     RemarkRequest, RememberRequest, RememberWord, rfc3339,
 };
-use toolgate_app::{Inbox, Remember, RememberArguments, Stored};
+use toolgate_app::{Assignee, Inbox, Remember, RememberArguments, Stored};
 use toolgate_core::Actor;
 use toolgate_core::grant::Grant;
 use utoipa::IntoParams;
@@ -60,7 +60,7 @@ pub(crate) async fn remark_invocation(
     Ok(Json(said.into()))
 }
 
-/// Gives a waiting call to someone else to decide on.
+/// Gives a waiting call to someone else to decide on: a person, or whoever holds a role. Who may decide stays as it is.
 #[utoipa::path(post, path = "/api/v1/invocations/{id}/reassign", tag = "approvals", params(("id" = String, Path)),
     request_body = ReassignRequest,
     responses((status = 200, body = InvocationView), (status = "default", body = ErrorBody)))]
@@ -70,7 +70,11 @@ pub(crate) async fn reassign_invocation(
     PathId(id): PathId,
     JsonBody(body): JsonBody<ReassignRequest>,
 ) -> Result<Json<InvocationView>, ApiError> {
-    let to = parse_id(&body.to, "to")?;
+    let to = match (body.to, body.role) {
+        (Some(person), None) => Assignee::Person(parse_id(&person, "to")?),
+        (None, Some(role)) => Assignee::Role(parse_id(&role, "role")?),
+        (Some(_), Some(_)) | (None, None) => return Err(bad("name one of `to` and `role`")),
+    };
     let given = state.app.reassign_invocation(&actor, invocation_id(&id)?, to).await?;
     Ok(Json(given.into()))
 }

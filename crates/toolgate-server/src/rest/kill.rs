@@ -44,7 +44,7 @@ pub(crate) async fn throw_kill(
 ) -> Result<Json<ThrownKillView>, ApiError> {
     let kind = kind(&body.kind)?;
     let thrown = state.app.throw_kill(&actor, kind, body.target.as_deref(), &body.reason).await?;
-    Ok(Json(ThrownKillView { kill: view(thrown.kill), known: thrown.known }))
+    Ok(Json(ThrownKillView { kill: view(thrown.kill), known: Some(thrown.known) }))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

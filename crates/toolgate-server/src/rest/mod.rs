@@ -6,6 +6,9 @@ mod assignment;
 mod audit;
 mod connection;
 mod document;
+mod entity;
+mod event_list;
+mod file;
 mod input_request;
 mod invocation;
 mod key;
@@ -20,7 +23,9 @@ mod registry;
 mod report;
 mod role;
 mod session;
+mod share;
 mod tenant;
+mod tenant_link;
 mod tool;
 mod toolset;
 mod upstream;
@@ -41,7 +46,7 @@ use utoipa_axum::routes;
 use crate::ServerState;
 
 pub(crate) use connection::callback as connection_callback;
-pub(crate) use tool::{bad, query};
+pub(crate) use tool::{bad, parse_id, query};
 
 pub(crate) const DOCUMENT_PATH: &str = "/api/v1/openapi.json";
 
@@ -84,12 +89,16 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
             approval_rule::put_approval_rule,
             approval_rule::delete_approval_rule
         ))
+        .routes(routes!(share::share_invocation, share::list_shares))
+        .routes(routes!(share::revoke_share))
         .routes(routes!(usage::read_usage))
         .routes(routes!(session::create_session))
         .routes(routes!(session::read_session))
         .routes(routes!(session::session_events))
         .routes(routes!(audit::verify_audit))
         .routes(routes!(audit::export_audit))
+        .routes(routes!(event_list::list_events))
+        .routes(routes!(event_list::follow_events))
         .routes(routes!(audit::me))
         .merge(crate::auth::api_routes())
         .routes(routes!(policy::read_policy, policy::save_policy))
@@ -104,6 +113,8 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(tenant::list_tenants, tenant::create_tenant))
         .routes(routes!(tenant::read_tenant, tenant::update_tenant))
         .routes(routes!(tenant::recover_tenant))
+        .routes(routes!(tenant_link::list_tenant_links))
+        .routes(routes!(tenant_link::end_tenant_link))
         .routes(routes!(principal::list_principals, principal::create_principal))
         .routes(routes!(principal::read_principal, principal::update_principal))
         .routes(routes!(key::list_keys, key::create_key))
@@ -115,6 +126,8 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(oauth::revoke_oauth_grant))
         .routes(routes!(role::list_roles))
         .routes(routes!(role::read_role, role::put_role, role::delete_role))
+        .routes(routes!(entity::list_entity_types))
+        .routes(routes!(entity::find_entities))
         .routes(routes!(toolset::list_toolsets))
         .routes(routes!(toolset::read_toolset, toolset::put_toolset, toolset::delete_toolset))
         .routes(routes!(upstream::list_upstreams))
@@ -139,6 +152,11 @@ pub(crate) fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(connection::list_connections))
         .routes(routes!(connection::put_connection, connection::delete_connection))
         .routes(routes!(connection::connect_service))
+        .routes(routes!(file::send_file, file::list_files))
+        .routes(routes!(file::read_file, file::remove_file))
+        .routes(routes!(file::file_content))
+        .routes(routes!(file::invocation_files))
+        .routes(routes!(file::invocation_file))
         .routes(routes!(kill::list_kills, kill::throw_kill, kill::lift_kill))
         .routes(routes!(registry::list_registry))
         .routes(routes!(registry::read_registry, registry::put_tool_setting, registry::delete_tool_setting))

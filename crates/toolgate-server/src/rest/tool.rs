@@ -110,7 +110,8 @@ pub(crate) async fn invoke_tool(
         wait: wait_of(&query(wait)?, DEFAULT_WAIT)?,
         watch: None,
     };
-    let result = state.app.invoke_tool(&actor, request).await?;
+    let mut result = state.app.invoke_tool(&actor, request).await?;
+    result.error = result.error.map(|error| error.seen_from(&base_url(&state.settings, &headers)));
     let links = match (result.status, result.repeated) {
         (Status::Waiting, false) => Links {
             base: base_url(&state.settings, &headers),

@@ -36,6 +36,9 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("POST", "/api/v1/callbacks/{token}", "/api/v1/callbacks/0123456789abcdef", r#"{"result":{}}"#),
     ("GET", "/api/v1/input-requests/{token}", "/api/v1/input-requests/0123456789abcdef", ""),
     ("POST", "/api/v1/input-requests/{token}", "/api/v1/input-requests/0123456789abcdef", r#"{"answer":{}}"#),
+    ("POST", "/api/v1/invocations/{id}/shares", "/api/v1/invocations/{call}/shares", ""),
+    ("GET", "/api/v1/invocations/{id}/shares", "/api/v1/invocations/{call}/shares", ""),
+    ("DELETE", "/api/v1/shares/{id}", "/api/v1/shares/shr_00000000000000000000000000000000", ""),
     ("POST", "/api/v1/invocations/{id}/links", "/api/v1/invocations/{calls}/links", ""),
     ("GET", "/api/v1/inbox", "/api/v1/inbox", ""),
     ("GET", "/api/v1/inbox/events", "/api/v1/inbox/events", ""),
@@ -59,6 +62,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("GET", "/api/v1/sessions/{id}/events", "/api/v1/sessions/{session}/events", ""),
     ("POST", "/api/v1/audit/verify", "/api/v1/audit/verify", ""),
     ("GET", "/api/v1/audit/export", "/api/v1/audit/export", ""),
+    ("GET", "/api/v1/audit/events", "/api/v1/audit/events", ""),
+    ("GET", "/api/v1/audit/events/live", "/api/v1/audit/events/live", ""),
     ("GET", "/api/v1/me", "/api/v1/me", ""),
     ("GET", "/api/v1/policy", "/api/v1/policy", ""),
     ("PUT", "/api/v1/policy", "/api/v1/policy", r#"{"text":"{policy}"}"#),
@@ -80,6 +85,17 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("POST", "/api/v1/tenants", "/api/v1/tenants", r#"{"id":"new-{n}","title":"New"}"#),
     ("GET", "/api/v1/tenants/{id}", "/api/v1/tenants/default", ""),
     ("PATCH", "/api/v1/tenants/{id}", "/api/v1/tenants/default", r#"{"title":"Default"}"#),
+    ("GET", "/api/v1/me/tenants", "/api/v1/me/tenants", ""),
+    ("POST", "/api/v1/me/tenants/switch", "/api/v1/me/tenants/switch", r#"{"tenant":"elsewhere"}"#),
+    ("POST", "/api/v1/me/tenants/add", "/api/v1/me/tenants/add", r#"{"tenant":"elsewhere"}"#),
+    ("DELETE", "/api/v1/me/tenants/{tenant}", "/api/v1/me/tenants/elsewhere", ""),
+    ("GET", "/api/v1/tenant-links", "/api/v1/tenant-links", ""),
+    (
+        "DELETE",
+        "/api/v1/tenant-links/{id}",
+        "/api/v1/tenant-links/lnk_00000000000000000000000000000000",
+        "",
+    ),
     ("GET", "/api/v1/principals", "/api/v1/principals", ""),
     ("POST", "/api/v1/principals", "/api/v1/principals", r#"{"id":"service:new-{n}","title":"New"}"#),
     ("GET", "/api/v1/principals/{id}", "/api/v1/principals/user:admin", ""),
@@ -120,6 +136,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("GET", "/api/v1/roles/{name}", "/api/v1/roles/mine", ""),
     ("DELETE", "/api/v1/roles/{name}", "/api/v1/roles/mine", ""),
     ("GET", "/api/v1/usage", "/api/v1/usage", ""),
+    ("GET", "/api/v1/entities", "/api/v1/entities", ""),
+    ("GET", "/api/v1/entities/{type}", "/api/v1/entities/user", ""),
     ("GET", "/api/v1/upstreams", "/api/v1/upstreams", ""),
     (
         "PUT",
@@ -167,6 +185,13 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("PUT", "/api/v1/limits/{name}", "/api/v1/limits/mine", r#"{"per":"tenant","rate_per_minute":100000}"#),
     ("GET", "/api/v1/limits/{name}", "/api/v1/limits/mine", ""),
     ("DELETE", "/api/v1/limits/{name}", "/api/v1/limits/mine", ""),
+    ("POST", "/api/v1/files", "/api/v1/files?name=x.json", r#"{"a":1}"#),
+    ("GET", "/api/v1/files", "/api/v1/files", ""),
+    ("GET", "/api/v1/files/{id}", "/api/v1/files/{file}", ""),
+    ("GET", "/api/v1/files/{id}/content", "/api/v1/files/{file}/content", ""),
+    ("DELETE", "/api/v1/files/{id}", "/api/v1/files/{files}", ""),
+    ("GET", "/api/v1/invocations/{id}/files", "/api/v1/invocations/{call}/files", ""),
+    ("GET", "/api/v1/invocations/{id}/files/{file_id}", "/api/v1/invocations/{call}/files/{file}", ""),
     ("GET", "/api/v1/kills", "/api/v1/kills", ""),
     (
         "POST",
@@ -256,6 +281,7 @@ async fn every_route_as_each_kind_of_caller() {
         gate.caller(NewCaller { tenant: "default", principal, roles, ..NewCaller::default() }).await;
     }
     let (_, call) = gate.invoke("fixture__mutate", json!({ "effect_id": "mine" })).await;
+    let (_, file) = gate.post("/api/v1/files?name=mine.json", json!({})).await;
     let callers = Callers::of(&gate).await;
     let policy = serde_json::to_string(Policies::default_set().0).unwrap();
     let mut table = String::new();
@@ -276,11 +302,17 @@ async fn every_route_as_each_kind_of_caller() {
                 }
                 false => String::new(),
             };
+            let (_, own_file) = match path.contains("{files}") {
+                true => gate.post("/api/v1/files?name=another.json", json!({})).await,
+                false => (0, Value::Null),
+            };
             let fill = |text: &str| {
                 text.replace("{call}", call["call_id"].as_str().unwrap())
                     .replace("{session}", call["session_id"].as_str().unwrap())
                     .replace("{calls}", waiting["call_id"].as_str().unwrap_or_default())
                     .replace("{key}", &key_id)
+                    .replace("{file}", file["id"].as_str().unwrap())
+                    .replace("{files}", own_file["id"].as_str().unwrap_or_default())
                     .replace("{n}", &number.to_string())
                     .replace("\"{policy}\"", &policy)
             };

@@ -210,6 +210,49 @@ async fn named_roles_decide_and_others_do_not() {
 }
 
 #[tokio::test]
+async fn it_can_be_the_turn_of_whoever_holds_a_role() {
+    let desk = Desk::open().await;
+    for role in ["treasury", "watch"] {
+        desk.put(&format!("/api/v1/roles/{role}"), json!({})).await;
+    }
+    let rule = json!({ "tools": ["fixture__transfer"], "approvers": ["treasury"] });
+    desk.put("/api/v1/approval-rules/money", rule).await;
+    let of = |principal, roles| NewCaller { tenant: "default", principal, roles, ..NewCaller::default() };
+    let tess = desk.gate.caller(of("user:tess", &["treasury", "approver"])).await;
+    let wilma = desk.gate.caller(of("user:wilma", &["watch"])).await;
+    let call = desk.ask(70, "ada").await;
+    let mine = |key: String| {
+        let gate = &desk.gate;
+        async move { gate.send(Some(&key), "GET", "/api/v1/inbox?box=mine", None, &[]).await.1["count"].clone() }
+    };
+    assert_eq!(mine(tess.clone()).await, 0);
+    for wrong in [
+        json!({ "role": "watch" }),
+        json!({ "role": "nobody-has-this" }),
+        json!({ "role": "treasury", "to": "user:tess" }),
+        json!({ "role": "Not A Role" }),
+        json!({}),
+    ] {
+        let (status, answer) = desk.act(&tess, &call, "reassign", wrong.clone()).await;
+        assert_eq!((status, code(&answer)), (400, "bad_request"), "{wrong}: {answer}");
+    }
+    for (key, status) in [(AGENT, 403), (&wilma, 404), (&desk.boss, 404)] {
+        assert_eq!(desk.act(key, &call, "reassign", json!({ "role": "treasury" })).await.0, status);
+    }
+    let (status, given) = desk.act(&tess, &call, "reassign", json!({ "role": "treasury" })).await;
+    assert_eq!((status, &given["review"]["assigned_role"]), (200, &json!("treasury")), "{given}");
+    assert_eq!((mine(tess.clone()).await, mine(desk.boss.clone()).await), (json!(1), json!(0)));
+    // The boss holds this role, and is no more allowed to decide for that.
+    assert_eq!(desk.act(&tess, &call, "reassign", json!({ "role": "approver" })).await.0, 200);
+    assert_eq!(mine(desk.boss.clone()).await, 0);
+    assert_eq!(desk.act(&desk.boss, &call, "approve", json!({})).await.0, 404);
+    let (_, person) = desk.act(&tess, &call, "reassign", json!({ "to": "user:tess" })).await;
+    assert!(person["review"].get("assigned_role").is_none(), "{person}");
+    assert_eq!(desk.act(&tess, &call, "approve", json!({})).await.0, 200);
+    desk.gate.verify().await;
+}
+
+#[tokio::test]
 async fn questions_and_someone_elses_turn_are_kept() {
     let desk = Desk::open().await;
     let call = desk.ask(70, "ada").await;

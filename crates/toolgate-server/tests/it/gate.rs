@@ -171,6 +171,16 @@ impl TestGate {
         policy: &str,
         decide: impl FnOnce(App) -> App,
     ) -> Self {
+        Self::with_outside(settings, policy, None, decide).await
+    }
+
+    /// The same with a way to MCP servers and accounts at outside services, if one is given.
+    pub(crate) async fn with_outside(
+        settings: ServerSettings,
+        policy: &str,
+        outside: Option<crate::outside::Outside>,
+        decide: impl FnOnce(App) -> App,
+    ) -> Self {
         let folder = TempDir::new().unwrap();
         let store: Arc<dyn Store> = match crate::ENGINE {
             Engine::Sqlite => Arc::new(SqliteStore::open(folder.path()).unwrap()),
@@ -207,27 +217,37 @@ impl TestGate {
         let tools = set_up_tools(store.as_ref(), tools, "2026-01-01", clock.now()).await.unwrap();
         let snapshots =
             Snapshots::new(Arc::clone(&store), tools, "2026-01-01".into(), policy.to_owned()).unwrap();
-        let snapshots = Arc::new(snapshots);
+        let outside = outside.map(|outside| outside.open(&store, &clock));
+        let snapshots = Arc::new(match &outside {
+            Some(outside) => outside.join(snapshots),
+            None => snapshots,
+        });
         let runner = Runner::new(Parts {
             tools: Arc::clone(&snapshots) as _,
             policy: Arc::clone(&snapshots) as _,
             authorizer: Arc::new(AccessAuthorizer),
-            connections: Arc::new(Connections::new(
-                GrantedConnections::default(),
-                Arc::clone(&snapshots),
-                Arc::clone(&clock),
-            )),
+            connections: Arc::new(match &outside {
+                Some(outside) => {
+                    outside.gate(Connections::new(GrantedConnections::default(), Arc::clone(&snapshots)))
+                }
+                None => Connections::new(GrantedConnections::default(), Arc::clone(&snapshots)),
+            }),
             limiter: Arc::new(Limits::new(Arc::clone(&store), Arc::clone(&snapshots), None)),
             directory: Arc::new(Records::new(Arc::clone(&store), Arc::clone(&snapshots))),
             capabilities: Capabilities {
                 clock: Some(Arc::clone(&clock)),
                 http: Some(Arc::new(toolgate_fixtures::ReceiverHttp::new(&receiver.url()).unwrap())),
+                ..Capabilities::default()
             },
             store,
             clock,
             settings: Settings::default(),
         });
-        let app = decide(App::new(runner.clone(), Arc::clone(&snapshots)));
+        let app = App::new(runner.clone(), Arc::clone(&snapshots));
+        let app = decide(match outside {
+            Some(outside) => outside.keep(app),
+            None => app,
+        });
         tokio::spawn(Background::default().run(app.clone()));
         let stop = CancellationToken::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

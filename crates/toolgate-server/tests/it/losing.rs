@@ -30,8 +30,16 @@ use crate::gate::TestGate;
 
 #[path = "losing_connection.rs"]
 mod connection;
+#[path = "losing_event_list.rs"]
+mod event_list;
+#[path = "losing_file.rs"]
+mod file;
 #[path = "losing_oauth.rs"]
 mod oauth;
+#[path = "losing_share.rs"]
+mod share;
+#[path = "losing_tenant_link.rs"]
+mod tenant_link;
 
 type Answer<T> = Result<T, StoreError>;
 
@@ -40,13 +48,21 @@ pub(crate) struct Losing {
     store: Arc<dyn Store>,
     begins: AtomicU32,
     advances: AtomicU32,
+    /// How often a call was read.
+    pub(crate) reads: AtomicU32,
     /// Whose documents can't be read.
     unreadable: Mutex<Option<TenantId>>,
 }
 
 impl Losing {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, begins: AtomicU32::new(0), advances: AtomicU32::new(0), unreadable: Mutex::default() }
+        Self {
+            store,
+            begins: AtomicU32::new(0),
+            advances: AtomicU32::new(0),
+            reads: AtomicU32::new(0),
+            unreadable: Mutex::default(),
+        }
     }
 }
 
@@ -82,6 +98,7 @@ impl InvocationStore for Losing {
         self.store.find_by_key(tenant, acting, tool, key).await
     }
     async fn get(&self, tenant: &TenantId, id: InvocationId) -> Answer<Option<Invocation>> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
         self.store.get(tenant, id).await
     }
     async fn list(

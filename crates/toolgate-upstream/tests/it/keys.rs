@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use toolgate_core::actor::Subject;
 use toolgate_core::contract::Effect;
-use toolgate_core::id::TenantId;
+use toolgate_core::id::{ConnectionId, TenantId};
 use toolgate_core::port::connection::{Credentials, Presented, Whose};
 use toolgate_core::upstream::UpstreamAuth;
 use toolgate_core::{AccessRules, CallError, ErrorCode};
@@ -25,6 +25,10 @@ struct Turning {
 
 #[async_trait]
 impl Credentials for Turning {
+    async fn find(&self, _: &TenantId, _: &str, _: Whose<'_>) -> Result<ConnectionId, CallError> {
+        Ok(ConnectionId::generate())
+    }
+
     async fn present(
         &self,
         _: &TenantId,

@@ -151,7 +151,7 @@ impl Plane {
             connections: Arc::new(Open),
             limiter: Arc::new(Open),
             directory: Arc::new(Open),
-            capabilities: Capabilities { clock: Some(Arc::clone(&clock) as _), http: None },
+            capabilities: Capabilities { clock: Some(Arc::clone(&clock) as _), ..Capabilities::default() },
             store: Arc::new(SqliteStore::open(folder.path()).unwrap()),
             clock,
             settings: RunnerSettings::default(),
@@ -276,6 +276,10 @@ pub(crate) struct Nobody;
 
 #[async_trait]
 impl Credentials for Nobody {
+    async fn find(&self, _: &TenantId, _: &str, _: Whose<'_>) -> Result<ConnectionId, CallError> {
+        Err(CallError::new(ErrorCode::ConnectionNeeded, "nobody is connected"))
+    }
+
     async fn present(&self, _: &TenantId, _: &str, _: Whose<'_>) -> Result<Vec<Presented>, CallError> {
         Err(CallError::new(ErrorCode::ConnectionNeeded, "nobody is connected"))
     }
@@ -288,6 +292,10 @@ pub(crate) struct Given<F>(pub(crate) F);
 
 #[async_trait]
 impl<F: Fn(&str, Whose<'_>) -> Presented + Send + Sync> Credentials for Given<F> {
+    async fn find(&self, _: &TenantId, _: &str, _: Whose<'_>) -> Result<ConnectionId, CallError> {
+        Ok(ConnectionId::generate())
+    }
+
     async fn present(
         &self,
         _: &TenantId,
@@ -327,11 +335,11 @@ impl Authorizer for Open {
     }
 }
 
+#[async_trait]
 impl ConnectionGate for Open {
-    fn check(
+    async fn check(
         &self,
-        _: &Actor,
-        _: &ToolContract,
+        _: &Ask<'_>,
         connection: Option<ConnectionId>,
     ) -> Result<Option<ConnectionId>, CallError> {
         Ok(connection)

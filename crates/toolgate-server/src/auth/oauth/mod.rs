@@ -18,6 +18,8 @@ use crate::ServerState;
 pub(super) fn routes() -> Router<ServerState> {
     Router::new()
         .route("/.well-known/oauth-authorization-server", get(metadata::authorization_server))
+        // Where clients look that know only OpenID Connect's address for the same document.
+        .route("/.well-known/openid-configuration", get(metadata::authorization_server))
         .route("/.well-known/oauth-protected-resource", get(metadata::server_resource))
         .route("/.well-known/oauth-protected-resource/mcp", get(metadata::mcp_resource))
         .route("/.well-known/oauth-protected-resource/mcp/{toolset}", get(metadata::toolset_resource))

@@ -3,6 +3,8 @@
 mod login;
 mod page;
 mod secret;
+mod upstream;
+mod upstream_login;
 
 use std::sync::Arc;
 

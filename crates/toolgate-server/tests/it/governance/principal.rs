@@ -55,6 +55,7 @@ async fn switching_a_user_off_ends_their_sign_ins() {
         created_at: now,
         last_seen_at: now,
         expires_at: now.plus(Duration::from_secs(3600)),
+        switched: None,
     };
     store.put_sign_in(sign_in).await.unwrap();
     gate.patch("/api/v1/principals/user:other", json!({ "title": "still in" })).await;

@@ -39,6 +39,45 @@ async fn an_endpoint_shows_its_toolset_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn what_is_refused_in_a_search_is_in_the_record_as_elsewhere() {
+    let gate = TestGate::start().await;
+    put_toolset(&gate, "all", json!({ "tools": ["*"], "mode": "search" })).await;
+    let stranger = NewCaller {
+        tenant: "default",
+        principal: "user:stranger",
+        scopes: &["tool:core__get_current_time"],
+        ..NewCaller::default()
+    };
+    let stranger = gate.caller(stranger).await;
+    let plain = Modern::new(&gate, &stranger);
+    let search = Modern::new(&gate, &stranger).at("/mcp/all");
+    for tool in ["no__such", "core__calculate_roi", "fixture__mutate"] {
+        let kept = async |count: usize| {
+            let (_, listed) = gate.get(&format!("/api/v1/invocations?tool={tool}")).await;
+            let rows = listed["invocations"].as_array().unwrap().clone();
+            assert_eq!(rows.len(), count, "{tool}");
+            let keep = ["tool_id", "status", "error", "input", "source", "actor", "rule", "decided_by"];
+            keep.map(|field| rows[0][field].clone())
+        };
+        let arguments = json!({ "asked": tool });
+        assert_eq!(plain.call(tool, arguments.clone()).await.error(), (200, -32602, "unavailable"));
+        let first = kept(1).await;
+        let inner = search.call("call_tool", json!({ "tool": tool, "arguments": arguments })).await;
+        assert_eq!(inner.result()["isError"], true, "{}", inner.last());
+        assert_eq!(kept(2).await, first, "the same by another way");
+        // By its own name, which no tool has there.
+        assert_eq!(search.call(tool, arguments).await.error(), (200, -32602, "unavailable"));
+        assert_eq!(kept(3).await, first);
+        // Looking is no call.
+        assert_eq!(search.call("describe_tool", json!({ "tool": tool })).await.result()["isError"], true);
+        kept(3).await;
+    }
+    let nonsense = search.call("call_tool", json!({ "tool": "not a name" })).await;
+    assert_eq!(nonsense.result()["isError"], true);
+    gate.verify().await;
+}
+
+#[tokio::test]
 async fn a_large_catalog_is_searched_and_what_is_called_is_the_tool_itself() {
     let gate = TestGate::start().await;
     put_toolset(&gate, "all", json!({ "tools": ["*"], "mode": "search" })).await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{BOTH, Legacy, Messages, Modern};
-use crate::gate::{ADMIN, OTHER_USER, TestGate};
+use crate::gate::{ADMIN, AGENT, OTHER_USER, TestGate};
 
 fn listen(client: &Modern<'_>, id: Value) -> reqwest::RequestBuilder {
     let filter = json!({ "notifications": { "toolsListChanged": true } });
@@ -43,6 +43,38 @@ async fn a_stream_tells_when_the_list_really_changed() {
     assert_eq!(old.next().await.unwrap()["method"], "notifications/tools/list_changed");
     switch(&gate, "core__calculate_roi", true).await;
     assert_eq!(messages.next().await.unwrap()["method"], "notifications/tools/list_changed");
+}
+
+#[tokio::test]
+async fn a_task_is_followed_to_its_end_and_no_further() {
+    let gate = TestGate::start().await;
+    let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let client = Modern::new(&gate, AGENT).can(tasks);
+    let made = client.call("fixture__transfer", json!({ "amount": 5, "to": "ada" })).await;
+    let id = made.result()["taskId"].as_str().unwrap().to_owned();
+    let filter =
+        json!({ "notifications": { "toolsListChanged": true, "taskIds": [id, "inv_no", "inv_00"] } });
+    let request = client.request(&client.body(json!("sub"), "subscriptions/listen", filter));
+    let mut messages = Messages::of(request.send().await.unwrap());
+    let agreed = messages.next().await.unwrap();
+    assert_eq!(agreed["params"]["notifications"]["taskIds"], json!([id]), "{agreed}");
+    let (status, ran) = gate.post(&format!("/api/v1/invocations/{id}/approve"), json!({})).await;
+    assert_eq!(status, 200, "{ran}");
+    loop {
+        let told = messages.next().await.unwrap();
+        assert_eq!((&told["method"], &told["params"]["taskId"]), (&json!("notifications/tasks"), &json!(id)));
+        if told["params"]["status"] == "completed" {
+            break assert_eq!(told["params"]["result"]["structuredContent"]["amount"], 5);
+        }
+    }
+    let reads = || gate.losing.reads.load(std::sync::atomic::Ordering::SeqCst);
+    let before = reads();
+    // Each is told after another look around.
+    for enabled in [false, true, false] {
+        switch(&gate, "core__calculate_roi", enabled).await;
+        assert_eq!(messages.next().await.unwrap()["method"], "notifications/tools/list_changed");
+    }
+    assert_eq!(reads(), before, "what is over is not read again");
 }
 
 #[tokio::test]

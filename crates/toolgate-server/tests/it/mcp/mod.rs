@@ -8,6 +8,7 @@ mod hostile;
 mod legacy;
 mod listen;
 mod question;
+mod resume;
 mod task;
 mod wire;
 
@@ -154,10 +155,15 @@ pub(crate) async fn read(response: reqwest::Response) -> Answer {
     let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
     let text = response.text().await.unwrap();
     let messages = match kind.starts_with("text/event-stream") {
-        true => text.lines().filter_map(|line| line.strip_prefix("data: ")).map(parse).collect(),
+        true => text.lines().filter_map(data).map(parse).collect(),
         false => serde_json::from_str(&text).into_iter().collect(),
     };
     Answer { status, headers, messages }
+}
+
+/// The message in a line of a stream. A piece without one only says where to go on.
+fn data(line: &str) -> Option<&str> {
+    line.strip_prefix("data: ").filter(|data| !data.is_empty())
 }
 
 fn parse(text: &str) -> Value {
@@ -168,23 +174,39 @@ fn parse(text: &str) -> Value {
 pub(crate) struct Messages {
     body: std::pin::Pin<Box<dyn futures::Stream<Item = Result<bytes::Bytes, reqwest::Error>> + Send>>,
     text: String,
+    /// The id of the last event that came, with a message or without.
+    pub(crate) last: Option<String>,
 }
 
 impl Messages {
     pub(crate) fn of(response: reqwest::Response) -> Self {
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         assert_eq!(response.headers()["x-accel-buffering"], "no");
-        Self { body: Box::pin(response.bytes_stream()), text: String::new() }
+        Self { body: Box::pin(response.bytes_stream()), text: String::new(), last: None }
+    }
+
+    /// Waits for the first event that says where to go on, and leaves what comes with it unread.
+    pub(crate) async fn mark(&mut self) -> String {
+        loop {
+            let id = self.text.lines().find_map(|line| line.strip_prefix("id: ").map(str::to_owned));
+            if let Some(id) = id.filter(|_| self.text.contains("\n\n")) {
+                return id;
+            }
+            let part = self.body.next().await.unwrap().unwrap();
+            self.text.push_str(std::str::from_utf8(&part).unwrap());
+        }
     }
 
     /// The next message; none at the end.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             while let Some((block, rest)) = self.text.split_once("\n\n") {
-                let data = block.lines().find_map(|line| line.strip_prefix("data: ")).map(parse);
+                let message = block.lines().find_map(data).map(parse);
+                let id = block.lines().find_map(|line| line.strip_prefix("id: ")).map(str::to_owned);
+                self.last = id.or(self.last.take());
                 self.text = rest.to_owned();
-                if data.is_some() {
-                    return data;
+                if message.is_some() {
+                    return message;
                 }
             }
             let part = self.body.next().await?.ok()?;

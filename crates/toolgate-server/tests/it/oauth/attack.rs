@@ -1,7 +1,8 @@
 //! What must not work.
 
 use serde_json::json;
-use toolgate_app::OauthSettings;
+use toolgate_app::{OauthSettings, hash_key};
+use toolgate_core::Timestamp;
 
 use super::*;
 use crate::browser::COOKIE;
@@ -26,7 +27,10 @@ async fn a_used_refresh_token_ends_the_whole_grant() {
     let gate = gate(OauthSettings::default()).await;
     let (first, token) = tokens(&gate, "bob", &[]).await;
     let (_, next) = refresh(&gate, &token).await;
-    let (second, newest) = (next["access_token"].as_str().unwrap(), next["refresh_token"].as_str().unwrap());
+    let second = next["access_token"].as_str().unwrap();
+    let (_, next) = refresh(&gate, next["refresh_token"].as_str().unwrap()).await;
+    let newest = next["refresh_token"].as_str().unwrap();
+    // However soon it comes: what took its place is in use already.
     assert_eq!(refresh(&gate, &token).await.1["error"], "invalid_grant");
     for access in [first.as_str(), second] {
         assert!(actor_at(&gate, access, "/mcp").await.is_none());
@@ -36,10 +40,71 @@ async fn a_used_refresh_token_ends_the_whole_grant() {
 }
 
 #[tokio::test]
+async fn an_application_that_asks_twice_at_once_keeps_its_grant() {
+    let gate = gate(OauthSettings::default()).await;
+    let (_, token) = tokens(&gate, "bob", &[]).await;
+    let both = futures::future::join_all((0..8).map(|_| refresh(&gate, &token))).await;
+    for (status, next) in &both {
+        assert_eq!((*status, next), (200, &both[0].1), "all get the same");
+    }
+    assert!(actor_at(&gate, both[0].1["access_token"].as_str().unwrap(), "/mcp").await.is_some());
+    // An answer that was lost can be had again, for as much as was asked for and no more.
+    assert_eq!(refresh(&gate, &token).await.1, both[0].1);
+    let newest = both[0].1["refresh_token"].as_str().unwrap();
+    let (status, next) = refresh(&gate, newest).await;
+    assert_eq!(status, 200, "{next}");
+    assert_ne!(next["refresh_token"], newest);
+    assert_eq!(grants(&gate, "?all=true").await.len(), 1);
+    gate.verify().await;
+}
+
+#[tokio::test]
+async fn a_used_refresh_token_is_no_use_to_others_and_not_for_more() {
+    let gate = gate(OauthSettings::default()).await;
+    register(&gate, json!({ "id": "other", "name": "Other", "redirect_uris": [BACK] })).await;
+    let (_, token) = tokens(&gate, "bob", &[]).await;
+    let (_, next) = refresh(&gate, &token).await;
+    let again = |changes: &[(&'static str, &'static str)]| {
+        let mut fields = vec![
+            ("grant_type".to_owned(), "refresh_token".to_owned()),
+            ("refresh_token".to_owned(), token.clone()),
+        ];
+        fields.extend(changes.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        fields
+    };
+    let send = async |fields: Vec<(String, String)>| {
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        post(&gate, "/oauth/token", &fields).await
+    };
+    // Another application neither gets anything nor ends anything.
+    assert_eq!(send(again(&[("client_id", "other")])).await.1["error"], "invalid_grant");
+    let access = next["access_token"].as_str().unwrap();
+    assert!(actor_at(&gate, access, "/mcp").await.is_some());
+    // The same application with another wish is not the same request come twice.
+    let narrower = send(again(&[("client_id", "editor"), ("scope", "tools:read")])).await;
+    assert_eq!(narrower.1["error"], "invalid_grant");
+    assert!(actor_at(&gate, access, "/mcp").await.is_none(), "the grant has ended");
+}
+
+#[tokio::test]
+async fn a_refresh_token_that_comes_again_later_ends_the_grant() {
+    let gate = gate(OauthSettings::default()).await;
+    let (access, token) = tokens(&gate, "bob", &[]).await;
+    // Used half a minute ago.
+    let then = Timestamp::from_micros(gate.runner.parts().clock.now().as_micros() - 30_000_000);
+    let store = gate.app.store();
+    store.exchange_oauth_token(&hash_key(&token), then, vec![], then).await.unwrap();
+    assert!(actor_at(&gate, &access, "/mcp").await.is_some());
+    assert_eq!(refresh(&gate, &token).await.1["error"], "invalid_grant");
+    assert!(actor_at(&gate, &access, "/mcp").await.is_none());
+    assert!(grants(&gate, "?all=true").await.is_empty());
+}
+
+#[tokio::test]
 async fn a_code_is_bound_to_its_verifier_application_and_way_back() {
     let gate = gate(OauthSettings::default()).await;
     register(&gate, json!({ "id": "other", "name": "Other", "redirect_uris": [BACK] })).await;
-    let code = code(&gate, "bob", &[]).await;
+    let first = code(&gate, "bob", &[]).await;
     let long = "x".repeat(129);
     let fields = |changes: &[(&'static str, &'static str)]| {
         let mut fields = vec![
@@ -58,19 +123,16 @@ async fn a_code_is_bound_to_its_verifier_application_and_way_back() {
     };
     for (changes, error) in [
         (&[("code_verifier", "")][..], "invalid_request"),
-        (&[("code_verifier", CHALLENGE)], "invalid_grant"),
-        (&[("code_verifier", "wrong-wrong-wrong-wrong-wrong-wrong-wrong-wrong")], "invalid_grant"),
         (&[("client_id", "other")], "invalid_grant"),
         (&[("client_id", "nobody")], "invalid_grant"),
         (&[("client_id", "")], "invalid_client"),
-        (&[("redirect_uri", "http://127.0.0.1:7777/other")], "invalid_grant"),
         (&[("resource", "https://elsewhere.example/mcp")], "invalid_target"),
         (&[("scope", "tools approve")], "invalid_scope"),
         (&[("grant_type", "password")], "unsupported_grant_type"),
         (&[("grant_type", "")], "unsupported_grant_type"),
     ] {
         let mut fields = fields(changes);
-        fields.push(("code", &code));
+        fields.push(("code", &first));
         let (status, refused) = post(&gate, "/oauth/token", &fields).await;
         assert_eq!(refused["error"], error, "{status} {changes:?} {refused}");
     }
@@ -80,7 +142,22 @@ async fn a_code_is_bound_to_its_verifier_application_and_way_back() {
         assert_eq!(post(&gate, "/oauth/token", &fields).await.0, 400, "{wrong}");
     }
     // None of that spent it.
-    assert_eq!(exchange(&gate, &code).await.0, 200);
+    assert_eq!(exchange(&gate, &first).await.0, 200);
+    // Whoever has the code and not what belongs to it spends it: there is nothing to guess.
+    for changes in [
+        ("code_verifier", CHALLENGE),
+        ("code_verifier", "wrong-wrong-wrong-wrong-wrong-wrong-wrong-wrong"),
+        ("redirect_uri", "http://127.0.0.1:7777/other"),
+    ] {
+        let code = code(&gate, "bob", &[]).await;
+        let mut wrong = fields(&[changes]);
+        wrong.push(("code", &code));
+        assert_eq!(post(&gate, "/oauth/token", &wrong).await.1["error"], "invalid_grant", "{changes:?}");
+        let (status, refused) = exchange(&gate, &code).await;
+        assert_eq!((status, &refused["error"]), (400, &json!("invalid_grant")), "{changes:?}");
+    }
+    assert_eq!(grants(&gate, "?all=true").await.len(), 1, "nothing of it is left but the first");
+    gate.verify().await;
 }
 
 #[tokio::test]

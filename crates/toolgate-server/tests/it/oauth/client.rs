@@ -30,8 +30,7 @@ const ID: &str = "https://app.example/client.json";
 
 #[tokio::test]
 async fn an_application_is_known_by_its_document() {
-    let document =
-        json!({ "client_id": ID, "client_name": "Desktop", "redirect_uris": ["http://127.0.0.1/back"] });
+    let document = json!({ "client_id": ID, "client_name": "De\u{200b}sk\u{202e}top\u{2066}\u{feff}", "redirect_uris": ["http://127.0.0.1/back"] });
     let stolen =
         json!({ "client_id": ID, "client_name": "Desktop", "redirect_uris": ["https://evil.example/"] });
     let documents = Arc::new(Documents {

@@ -158,6 +158,8 @@ async fn the_server_says_where_everything_is() {
     assert_eq!(server["code_challenge_methods_supported"], json!(["S256"]));
     assert_eq!(server["authorization_response_iss_parameter_supported"], true);
     assert!(server.get("registration_endpoint").is_none());
+    let alias = gate.send(None, "GET", "/.well-known/openid-configuration", None, &[]).await;
+    assert_eq!(alias, (200, server), "the same at the other address that clients know");
     for (path, resource) in [("", ""), ("/mcp", "/mcp"), ("/mcp/sales", "/mcp/sales")] {
         let path = format!("/.well-known/oauth-protected-resource{path}");
         let (status, about) = gate.send(None, "GET", &path, None, &[]).await;
@@ -170,7 +172,11 @@ async fn the_server_says_where_everything_is() {
         gate.send(None, "GET", "/.well-known/oauth-protected-resource/mcp/Not%20One", None, &[]).await;
     assert_eq!(status, 404);
     let off = super::gate(OauthSettings { built_in: false, ..OauthSettings::default() }).await;
-    for path in ["/.well-known/oauth-authorization-server", "/oauth/authorize?client_id=editor"] {
+    for path in [
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/openid-configuration",
+        "/oauth/authorize?client_id=editor",
+    ] {
         assert_eq!(off.send(None, "GET", path, None, &[]).await.0, 404, "{path}");
     }
     assert_eq!(exchange(&off, "x").await.0, 404);

@@ -138,6 +138,7 @@ async fn works(gate: &TestGate, age: Duration, idle: Duration, left: Duration) -
         created_at: ago(age),
         last_seen_at: ago(idle),
         expires_at: ago(Duration::ZERO).plus(left),
+        switched: None,
     };
     gate.runner.parts().store.put_sign_in(sign_in).await.unwrap();
     let mut browser = Browser::new(gate);

@@ -1,0 +1,1 @@
+-- Only the other engine has something to mend here.
