@@ -73,8 +73,8 @@ pub use sign_in::{
 };
 pub use tenant::{CreateTenantRequest, TenantCreatedView, TenantListView, TenantView, UpdateTenantRequest};
 pub use tenant_link::{
-    AddTenantRequest, OwnTenantListView, OwnTenantView, SwitchTenantRequest, TenantAddedView, TenantLinkListView,
-    TenantLinkView,
+    AddTenantRequest, OwnTenantListView, OwnTenantView, SwitchTenantRequest, TenantAddedView,
+    TenantLinkListView, TenantLinkView,
 };
 pub use tool::{ToolListView, ToolSummaryView, ToolView};
 pub use toolset::{PutToolsetRequest, ToolsetListView, ToolsetView};

@@ -5,12 +5,15 @@ use serde::Serialize;
 use crate::connection::{Connection, SealedSecret};
 use crate::document::{DocumentKind, Expect};
 use crate::event::{EventDraft, EventKind};
-use crate::id::{ApiKeyId, ConnectionId, InvocationId, OauthGrantId, PrincipalId, SessionId, ShareId, TenantId, TenantLinkId};
+use crate::id::{
+    ApiKeyId, ConnectionId, InvocationId, OauthGrantId, PrincipalId, SessionId, ShareId, TenantId,
+    TenantLinkId,
+};
 use crate::json::{JsonText, digest};
 use crate::oauth::OauthGrant;
 use crate::principal::{ApiKey, Principal};
-use crate::tenant_link::TenantLink;
 use crate::share::Share;
+use crate::tenant_link::TenantLink;
 use crate::time::Timestamp;
 
 /// One thing written.

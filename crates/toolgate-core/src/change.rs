@@ -238,7 +238,8 @@ fn draft(
     let mut body = Body { call: call.map(Cow::Borrowed), ..Body::default() };
     match step {
         Step::NeedsApproval { reason, deadline, review } => {
-            (body.reason, body.deadline, body.review) = (Some(reason.clone()), Some(*deadline), review.clone());
+            (body.reason, body.deadline, body.review) =
+                (Some(reason.clone()), Some(*deadline), review.clone());
         }
         Step::ReviewChanged { step } => body.step = Some(step.clone()),
         Step::Waiting { reason, deadline } => {
@@ -341,19 +342,19 @@ fn step_of(kind: EventKind, body: Body<'_>) -> Option<Step> {
         EventKind::Started => Step::Started { attempt: body.attempt?, worker: body.worker? },
         EventKind::OutputAppended => Step::OutputAppended { chunk: body.chunk?.into_owned() },
         EventKind::Waiting => Step::Waiting { reason: body.reason?, deadline: body.deadline? },
-        EventKind::Completed => Step::Completed { output: body.output?.into_owned(), cost_micros: body.cost_micros },
+        EventKind::Completed => {
+            Step::Completed { output: body.output?.into_owned(), cost_micros: body.cost_micros }
+        }
         EventKind::Failed => Step::Failed { error: body.error?.into_owned() },
         EventKind::Cancelled => Step::Cancelled { reason: body.reason },
         EventKind::Expired => Step::Expired,
         EventKind::InDoubt => Step::InDoubt { error: body.error?.into_owned() },
         EventKind::CancelRequested => Step::CancelRequested { reason: body.reason },
-        EventKind::LateResult => {
-            Step::LateResult {
-                attempt: body.attempt?,
-                output: body.output.map(Cow::into_owned),
-                error: body.error.map(Cow::into_owned),
-            }
-        }
+        EventKind::LateResult => Step::LateResult {
+            attempt: body.attempt?,
+            output: body.output.map(Cow::into_owned),
+            error: body.error.map(Cow::into_owned),
+        },
         // Not a step of any call.
         EventKind::AdminChanged => return None,
     })

@@ -102,9 +102,7 @@ impl EgressError {
             | Self::Timeout { .. }
             | Self::Failed { .. }
             | Self::Trust(_)
-            | Self::Client(_) => {
-                "try again later, or look at whether the service is up"
-            }
+            | Self::Client(_) => "try again later, or look at whether the service is up",
             Self::TooLarge { .. } => "ask for less at once",
             Self::Redirect { .. } => "give the address the service really has",
         }

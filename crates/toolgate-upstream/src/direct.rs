@@ -7,9 +7,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
-};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use rmcp::model::{ErrorCode, ProtocolVersion, RequestId};
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
@@ -140,7 +138,8 @@ impl Direct {
         let body = self.body(id, order).map_err(|error| Asked::Http(error.into()))?;
         let response = self.send(name, body).await.map_err(Asked::Http)?;
         let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-        let streams = kind.get(..EVENTS.len()).is_some_and(|kind| kind.eq_ignore_ascii_case(EVENTS.as_bytes()));
+        let streams =
+            kind.get(..EVENTS.len()).is_some_and(|kind| kind.eq_ignore_ascii_case(EVENTS.as_bytes()));
         if response.status().is_success() && streams {
             let response = reqwest::Response::from(response.map(reqwest::Body::wrap));
             return self.follow(response, id, order.context).await;

@@ -282,12 +282,7 @@ fn account(server: &Slug, auth: &UpstreamAuth) -> Option<Account> {
 
 impl RemoteTool {
     fn order<'a>(&'a self, arguments: &'a Map<String, Value>, context: &'a ToolContext) -> Order<'a> {
-        Order {
-            tool: &self.tool,
-            arguments,
-            context: Some(context),
-            cancelled: context.cancelled.clone(),
-        }
+        Order { tool: &self.tool, arguments, context: Some(context), cancelled: context.cancelled.clone() }
     }
 }
 

@@ -66,7 +66,7 @@ impl App {
         request: &TokenRequest,
         holder: &OauthHolder,
     ) -> Result<Option<Tokens>, OauthError> {
-        if !holder.token.used_at.is_some_and(|used| self.now() < used.plus(GRACE)) {
+        if holder.token.used_at.is_none_or(|used| self.now() >= used.plus(GRACE)) {
             return Ok(None);
         }
         self.lasts(holder).await?;

@@ -8,7 +8,7 @@ use super::fail::Stop;
 
 /// Whether to ask.
 #[derive(Debug, Clone, Copy, Args)]
-pub(super) struct Confirm {
+pub(crate) struct Confirm {
     /// Do not ask.
     #[arg(long, short)]
     yes: bool,

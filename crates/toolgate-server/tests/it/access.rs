@@ -90,12 +90,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("POST", "/api/v1/me/tenants/add", "/api/v1/me/tenants/add", r#"{"tenant":"elsewhere"}"#),
     ("DELETE", "/api/v1/me/tenants/{tenant}", "/api/v1/me/tenants/elsewhere", ""),
     ("GET", "/api/v1/tenant-links", "/api/v1/tenant-links", ""),
-    (
-        "DELETE",
-        "/api/v1/tenant-links/{id}",
-        "/api/v1/tenant-links/lnk_00000000000000000000000000000000",
-        "",
-    ),
+    ("DELETE", "/api/v1/tenant-links/{id}", "/api/v1/tenant-links/lnk_00000000000000000000000000000000", ""),
     ("GET", "/api/v1/principals", "/api/v1/principals", ""),
     ("POST", "/api/v1/principals", "/api/v1/principals", r#"{"id":"service:new-{n}","title":"New"}"#),
     ("GET", "/api/v1/principals/{id}", "/api/v1/principals/user:admin", ""),

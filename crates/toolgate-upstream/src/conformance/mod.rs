@@ -52,7 +52,8 @@ async fn played(scenario: &Scenario) -> Result<(), String> {
     connection.heard().await;
     let mut failed = None;
     for (tool, arguments) in calls(&listing.tools, &scenario.context) {
-        let order = Order { tool: &tool, arguments: &arguments, context: None, cancelled: CancellationToken::new() };
+        let order =
+            Order { tool: &tool, arguments: &arguments, context: None, cancelled: CancellationToken::new() };
         if let Err(fault) = connection.call(order).await {
             failed = Some(match fault {
                 CallFault::Fault(fault) => fault.into_error("suite").message,
