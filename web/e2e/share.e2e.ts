@@ -54,6 +54,11 @@ async function looksRight(shown: Page, name: string): Promise<void> {
     await shown.setViewportSize(viewport);
     for (const scheme of ["dark", "light"] as const) {
       await shown.emulateMedia({ colorScheme: scheme });
+      // What a script draws hears of it a moment later.
+      await shown.waitForFunction(
+        (scheme) => [...document.querySelectorAll<HTMLElement>("[data-theme]")].every((drawn) => drawn.dataset.theme === scheme),
+        scheme,
+      );
       await picture(shown, "share", name, width, scheme);
       expect(await violations(shown), `${name}, ${width}, ${scheme}`).toEqual([]);
     }

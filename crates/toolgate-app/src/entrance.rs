@@ -19,6 +19,8 @@ pub(crate) struct Entrance {
     pub(crate) logins: Attempts,
     /// Failures from one address, whatever login they name. Wider: a whole office may share an address.
     pub(crate) addresses: Attempts,
+    /// Dead links that were opened from one address. Apart from signing in: any page can make a browser open links.
+    pub(crate) links: Attempts,
     /// Sign-ins begun at identity providers from one address; each is kept for a while.
     pub(crate) journeys: Attempts,
     /// Keys from one address that were none.
@@ -35,6 +37,7 @@ impl Default for Entrance {
         Self {
             logins: Attempts::new(10, Duration::from_secs(30)),
             addresses: Attempts::new(50, Duration::from_secs(6)),
+            links: Attempts::new(50, Duration::from_secs(6)),
             journeys: Attempts::new(30, Duration::from_secs(2)),
             keys: Attempts::new(50, Duration::from_millis(200)),
             switches: Attempts::new(30, Duration::from_secs(2)),

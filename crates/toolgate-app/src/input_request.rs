@@ -96,10 +96,10 @@ impl App {
     async fn open_request(&self, secret: &str, peer: IpAddr) -> Result<(OneTimeToken, Invocation), AppError> {
         let bucket = address_bucket(peer);
         // Links can't be guessed; asking for many costs, all the same.
-        self.entrance.addresses.take(&bucket)?;
+        self.entrance.links.take(&bucket)?;
         let token = self.store().read_token(&hash_key(secret), PURPOSE, self.now()).await?;
         let token = token.ok_or(AppError::TokenInvalid)?;
-        self.entrance.addresses.give_back(&bucket);
+        self.entrance.links.give_back(&bucket);
         let call: Value = token.data.to_value();
         let id: InvocationId =
             call["call"].as_str().and_then(|id| id.parse().ok()).ok_or(AppError::TokenInvalid)?;

@@ -21,6 +21,8 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 const USUAL: Duration = Duration::from_secs(7 * 24 * 3600);
 /// The most links to one call that work at once.
 const MOST: u32 = 20;
+/// More than can work at once, so that none is left out.
+const MOST_LISTED: u32 = 1_000;
 /// The most names of hidden fields that are told.
 const MOST_HIDDEN: usize = 50;
 
@@ -106,9 +108,7 @@ impl App {
         }
         let now = self.now();
         if self.store().shares_of(&actor.tenant, id, now, MOST).await?.len() >= MOST as usize {
-            return Err(AppError::Conflict {
-                message: format!("{MOST} links to this run work already; revoke one first"),
-            });
+            return Err(full());
         }
         let secret = Secret::generate()?;
         let share = Share {
@@ -126,6 +126,12 @@ impl App {
             "action": "share.created", "share": share.id, "call": id, "expires_at_micros": share.expires_at,
         });
         self.change(actor, summary, vec![Write::PutShare(Box::new(share.clone()))]).await?;
+        // Several may have been made at once, each of which found room.
+        let working = self.store().shares_of(&actor.tenant, id, now, MOST_LISTED).await?;
+        if working.iter().rev().skip(MOST as usize).any(|other| other.id == share.id) {
+            self.revoke_share(actor, share.id).await?;
+            return Err(full());
+        }
         Ok((share, secret))
     }
 
@@ -136,7 +142,7 @@ impl App {
     pub async fn list_shares(&self, actor: &Actor, id: InvocationId) -> Result<Vec<Share>, AppError> {
         self.read_invocation(actor, id).await?;
         is_person(actor)?;
-        Ok(self.store().shares_of(&actor.tenant, id, self.now(), MOST).await?)
+        Ok(self.store().shares_of(&actor.tenant, id, self.now(), MOST_LISTED).await?)
     }
 
     /// Takes a link back, at once: by whoever made it, those whose call it shows, or administrators.
@@ -170,7 +176,7 @@ impl App {
     pub async fn read_share(&self, secret: &str, peer: IpAddr) -> Result<SharedRun, AppError> {
         let bucket = address_bucket(peer);
         // Links can't be guessed; asking for many costs, all the same.
-        self.entrance.addresses.take(&bucket)?;
+        self.entrance.links.take(&bucket)?;
         let secret = Secret::given(secret).filter(|_| self.shares.enabled).ok_or(AppError::TokenInvalid)?;
         let share = self.store().share_by_hash(&secret.hash()).await?;
         let share = share.filter(|share| share.works(self.now())).ok_or(AppError::TokenInvalid)?;
@@ -181,7 +187,7 @@ impl App {
             Err(AppError::NotFound { .. }) => return Err(AppError::TokenInvalid),
             Err(cause) => return Err(cause),
         };
-        self.entrance.addresses.give_back(&bucket);
+        self.entrance.links.give_back(&bucket);
         self.shared_run(&row, share.expires_at).await
     }
 
@@ -222,6 +228,10 @@ impl App {
             PrincipalKind::Service => "a service".to_owned(),
         }))
     }
+}
+
+fn full() -> AppError {
+    AppError::Conflict { message: format!("{MOST} links to this run work already; revoke one first") }
 }
 
 /// Whether it is a person who asks, by themselves and with nothing narrowed: what is shown to anyone is theirs to decide.

@@ -58,7 +58,9 @@ impl App {
                 Reach::Current
             } else if !user.gets_in() {
                 Reach::Closed
-            } else if self.is_proof_for(&sign_in.method, &user.proof) {
+            } else if self.is_proof_for(&sign_in.method, &user.proof)
+                && self.made_the_link(&sign_in, user.link).await?
+            {
                 Reach::Switch
             } else {
                 Reach::SignIn
@@ -183,6 +185,13 @@ impl App {
             found.and_then(|connected| connected.provider.issuer())
         };
         proof == BY_PASSWORD || issuer(proof).is_some_and(|wanted| issuer(method) == Some(wanted))
+    }
+
+    /// Whether a sign-in is of the kind that made this link at home: whoever got in there by another door, such as a
+    /// password that an administrator handed out, has not shown to be the person who made it.
+    async fn made_the_link(&self, sign_in: &SignIn, link: TenantLinkId) -> Result<bool, AppError> {
+        let half = self.store().tenant_link(sign_in.home().0, link).await?;
+        Ok(half.is_some_and(|half| self.is_proof_for(&sign_in.method, &half.proof)))
     }
 
     async fn own_tenant(

@@ -165,7 +165,8 @@ impl App {
             "link": half.id, "by_tenant": actor.tenant,
         });
         let write = Write::UnlinkTenant { id: half.id };
-        let by = actor.principal.clone();
+        // The other tenant knows its own people only, and may have someone of the same name.
+        let by = if half.tenant == actor.tenant { &actor.principal } else { &half.principal }.clone();
         self.commit(AdminChange::new(half.tenant.clone(), by, self.now(), &summary, vec![write])).await
     }
 

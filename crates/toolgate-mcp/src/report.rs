@@ -8,6 +8,9 @@ use crate::jsonrpc::notification;
 /// From least to most grave.
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
+/// The longest token that reports are sent under, in bytes.
+pub(crate) const MAX_TOKEN: usize = 256;
+
 /// The reports of one call.
 #[derive(Debug)]
 pub(crate) struct Reports {
@@ -19,7 +22,9 @@ impl Reports {
     /// Reports under the token that the client gave; none when it gave none.
     pub(crate) fn new(params: &Map<String, Value>) -> Self {
         let token = params.get("_meta").and_then(|meta| meta.get("progressToken"));
-        let token = token.filter(|token| token.is_string() || token.is_number()).cloned();
+        // It is sent with every report; one that is long is not worth it.
+        let fits = |token: &&Value| token.as_str().map_or(token.is_number(), |text| text.len() <= MAX_TOKEN);
+        let token = token.filter(fits).cloned();
         Self::under(token)
     }
 

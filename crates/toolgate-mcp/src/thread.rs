@@ -26,8 +26,6 @@ const SLOW: Duration = Duration::from_millis(250);
 const LOOK: Duration = Duration::from_millis(250);
 /// How often it is looked whether a call is in the record by now.
 const TRIES: u32 = 40;
-/// The longest progress token that travels in the ids of events.
-const MAX_TOKEN: usize = 256;
 
 /// What a stream is about.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -153,7 +151,7 @@ impl McpGate {
             session: to_hex(&digest(session.as_bytes())),
             call,
             request: serde_json::to_value(x.id).unwrap_or_default(),
-            token: token.filter(|token| token.as_str().is_none_or(|text| text.len() <= MAX_TOKEN)),
+            token,
             until: self.plane.now() + i64::try_from(wait.as_secs()).unwrap_or(0),
         };
         if let Ok(sealed) = self.sealer.seal(Purpose::Stream, &thread) {

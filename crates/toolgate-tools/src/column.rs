@@ -23,7 +23,6 @@ pub(crate) enum Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Column {
     pub(crate) filled: u64,
-    pub(crate) empty: u64,
     integers: u64,
     numbers: u64,
     dates: u64,
@@ -41,7 +40,6 @@ impl Column {
     pub(crate) fn add(&mut self, cell: &str) {
         let cell = cell.trim();
         if cell.is_empty() {
-            self.empty += 1;
             return;
         }
         self.filled += 1;

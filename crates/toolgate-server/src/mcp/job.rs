@@ -10,6 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::AbortOnDropHandle;
 use toolgate_core::Actor;
 use toolgate_mcp::{Client, Exchange, Headers, Outbox, Request, RpcError, Selection, result_message};
 
@@ -96,6 +97,8 @@ impl Job {
             }
             Some(first) = messages.recv() => first,
         };
+        // A call must not stand still because its client does not read. Who only listens is told no faster than they read.
+        let work = if listens { work } else { on_its_own(work) };
         sse(Flow { messages, work: Some(work), last: None, first: Some(first), id, guard, _place: place })
     }
 
@@ -126,6 +129,17 @@ impl Job {
     }
 }
 
+/// The same work on a task of its own, which ends where it is left.
+fn on_its_own(work: Work) -> Work {
+    let task = AbortOnDropHandle::new(tokio::spawn(work));
+    Box::pin(async move {
+        task.await.unwrap_or_else(|_| {
+            let hint = "look the call up before you repeat it";
+            Err(RpcError::coded(RpcError::INTERNAL, "internal", "the answer broke off", hint))
+        })
+    })
+}
+
 pub(super) fn message(done: Result<String, RpcError>, id: &toolgate_mcp::Id) -> String {
     match done {
         Ok(result) => result_message(id, &result),
@@ -143,4 +157,30 @@ fn plain(done: Result<String, RpcError>, id: &toolgate_mcp::Id, outside: &Atomic
     let outside = Duration::from_micros(outside.load(Ordering::Relaxed));
     response.extensions_mut().insert(Outside(outside));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::oneshot;
+
+    #[tokio::test]
+    async fn a_call_goes_on_while_its_client_does_not_read() {
+        let (tell, told) = oneshot::channel();
+        let kept = on_its_own(Box::pin(async move {
+            let _ = tell.send(());
+            Ok("{}".to_owned())
+        }));
+        // Nobody asks for the answer yet.
+        told.await.unwrap();
+        assert_eq!(kept.await.unwrap(), "{}");
+
+        let (tell, told) = oneshot::channel::<()>();
+        let left = on_its_own(Box::pin(async move {
+            let _tell = tell;
+            std::future::pending().await
+        }));
+        drop(left);
+        assert!(told.await.is_err(), "what is left is dropped");
+    }
 }

@@ -4,6 +4,8 @@
 //! takes a file in parts), so that memory does not grow with it. Everything else has a bound, too: how long a row may be,
 //! how many columns there are, how many distinct values are counted.
 
+use std::task::Poll;
+
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -163,10 +165,31 @@ impl Tool for ProfileCsv {
         let mut profile = Profile::new(input.delimiter);
         for part in 0..about.parts() {
             let part = u32::try_from(part).map_err(|_| ToolFailure::failed("the file is too large"))?;
-            profile.take(&files.part(id, part).await?)?;
+            let part = files.part(id, part).await?;
+            let text = profile.begin(&part)?;
+            for piece in text.chunks(PIECE) {
+                profile.take(piece)?;
+                let_others().await;
+            }
         }
         profile.finish()
     }
+}
+
+/// How much is looked at in one go. Others wait for as long.
+const PIECE: usize = 8 * 1024;
+
+/// Lets whatever else there is to do have its turn.
+async fn let_others() {
+    let mut waited = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// A file on its way through.
@@ -198,16 +221,20 @@ impl Profile {
         }
     }
 
-    /// Takes in the next part of the file.
-    fn take(&mut self, part: &[u8]) -> Result<(), ToolFailure> {
-        let mut rest = part;
-        let mut reader = match self.reader.take() {
-            Some(reader) => reader,
-            None => {
-                rest = part.strip_prefix(b"\xef\xbb\xbf").unwrap_or(part);
-                begin(self.delimiter, rest)?
-            }
-        };
+    /// Looks at how the file begins, where this is its first part; answers what there is to take in.
+    fn begin<'a>(&mut self, part: &'a [u8]) -> Result<&'a [u8], ToolFailure> {
+        if self.reader.is_some() {
+            return Ok(part);
+        }
+        let text = part.strip_prefix(b"\xef\xbb\xbf").unwrap_or(part);
+        self.reader = Some(begin(self.delimiter, text)?);
+        Ok(text)
+    }
+
+    /// Takes in the next piece of the file.
+    fn take(&mut self, piece: &[u8]) -> Result<(), ToolFailure> {
+        let mut rest = piece;
+        let Some(mut reader) = self.reader.take() else { return Ok(()) };
         while !rest.is_empty() {
             let read = self.read(&mut reader, rest)?;
             rest = &rest[read..];
@@ -259,8 +286,9 @@ impl Profile {
         }
         self.rows += 1;
         self.uneven += u64::from(cells != self.columns.len());
-        for (place, column) in self.columns.iter_mut().enumerate() {
-            column.add(row.get(place).map_or("", AsRef::as_ref));
+        // A row costs what it holds, however many columns there are; what it lacks is counted at the end.
+        for (column, cell) in self.columns.iter_mut().zip(&row) {
+            column.add(cell);
         }
         Ok(())
     }
@@ -327,8 +355,8 @@ fn describe(name: String, column: &Column, rows: u64) -> Row {
             Kind::Text => "text",
         },
         filled: column.filled,
-        empty: column.empty,
-        empty_percent: percent_of(column.empty as f64, rows as f64),
+        empty: rows - column.filled,
+        empty_percent: percent_of((rows - column.filled) as f64, rows as f64),
         distinct: column.distinct() as u64,
         distinct_is_partial: column.distinct() >= MOST_DISTINCT,
         min: column.min(),

@@ -88,4 +88,17 @@ async fn a_password_does_not_lead_to_whom_a_provider_vouches_for() {
     let refused = switch(&mut browser, "elsewhere").await;
     assert_eq!((refused.status, refused.code().as_str()), (403, "forbidden"), "{}", refused.text);
     assert_eq!(who(&mut browser).await, "default user:ada");
+
+    // Whoever handed themselves a password for her there is not her here.
+    let path = "/api/v1/principals/user:ada@example.com/invite";
+    let (status, invitation) = gate.send(Some(OTHER_TENANT), "POST", path, None, &[]).await;
+    assert_eq!(status, 201, "{invitation}");
+    let token = text(&invitation["url"]).split_once("token=").unwrap().1.to_owned();
+    let body = json!({ "token": token, "password": PASSWORD });
+    let accepted = Browser::new(&gate).send("POST", "/api/v1/auth/accept", Some(body), &[]).await;
+    assert_eq!(accepted.status, 200, "{}", accepted.text);
+    let mut browser = signed_in(&gate, "elsewhere", "ada@example.com").await;
+    assert_eq!(tenants(&mut browser).await, ["default sign_in", "elsewhere current"]);
+    assert_eq!(switch(&mut browser, "default").await.status, 403);
+    assert_eq!(who(&mut browser).await, "elsewhere user:ada@example.com");
 }
