@@ -82,8 +82,7 @@ impl App {
         Ok(self.both_proved(&sign_in, token).await?.0)
     }
 
-    /// Links whoever is signed in now with whoever began, and with everyone they are linked with already: a person
-    /// finds the same tenants wherever they sign in.
+    /// Links whoever is signed in now with whoever began.
     ///
     /// # Errors
     /// As [`pending_tenant_link`](Self::pending_tenant_link). The beginning is used up whatever happens.
@@ -102,13 +101,11 @@ impl App {
             return Err(AppError::invalid(format!("one user is linked with at most {MOST} others"))
                 .with_hint("remove an organisation you do not need any more"));
         }
-        let others = known.into_iter().filter(|user| user.gets_in() && user.tenant.id != actor.tenant);
-        let others = others.map(|user| (user.principal, user.proof));
+        // Invariant: these two and nobody else. What either is linked with was proved by others' sign-ins, and must end
+        // with theirs.
+        let other = pending.principal;
         let new = (&actor.tenant, &actor.principal, sign_in.method.as_str());
-        for (other, proof) in std::iter::once((pending.principal, begun.proof)).chain(others) {
-            self.write_link(new, (&other.tenant, &other.id, &proof)).await?;
-        }
-        Ok(())
+        self.write_link(new, (&other.tenant, &other.id, &begun.proof)).await
     }
 
     /// Forgets a beginning: the person said no.

@@ -203,7 +203,7 @@ fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
 
 fn commit(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), rusqlite::Error> {
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-    if !run_bare(connection, batch) {
+    if !run_bare(connection, batch)? {
         run_each(connection, batch)?;
     }
     batch.iter().for_each(|job| job.commit().before());
@@ -213,20 +213,18 @@ fn commit(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), rus
 }
 
 /// Runs a batch without savepoints; answers whether all of it is done. What is not done is taken back.
-fn run_bare(connection: &Connection, batch: &mut [Box<dyn Job>]) -> bool {
+fn run_bare(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<bool, rusqlite::Error> {
     if batch.iter().any(|job| job.times() == Times::Once) {
-        return false;
+        return Ok(false);
     }
     let mut all = || batch.iter_mut().all(|job| job.run_bare(connection));
     if std::panic::catch_unwind(AssertUnwindSafe(&mut all)).unwrap_or(false) {
-        return true;
+        return Ok(true);
     }
     // Some faults end the transaction by themselves.
     let again = if connection.is_autocommit() { "BEGIN IMMEDIATE" } else { "ROLLBACK; BEGIN IMMEDIATE" };
-    if let Err(cause) = connection.execute_batch(again) {
-        tracing::error!(error = %cause, "a batch could not be taken back");
-    }
-    false
+    connection.execute_batch(again)?;
+    Ok(false)
 }
 
 fn run_each(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), rusqlite::Error> {

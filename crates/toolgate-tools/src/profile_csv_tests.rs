@@ -3,7 +3,8 @@ use super::*;
 fn profile_in(parts: &[&[u8]], delimiter: Delimiter) -> Result<Output, ToolFailure> {
     let mut profile = Profile::new(delimiter);
     for part in parts {
-        profile.take(part)?;
+        let text = profile.begin(part)?;
+        profile.take(text)?;
     }
     profile.finish()
 }
