@@ -19,8 +19,9 @@ use crate::{App, AppError};
 
 /// How long a file may take to arrive before it counts as given up.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(15 * 60);
-/// Files on their way at once: from one principal, and in all. Each holds a part in memory.
+/// Files on their way at once: from one principal, of one tenant, and in all. Each holds a part in memory.
 const MOST_FROM_ONE: usize = 8;
+const MOST_OF_TENANT: usize = 48;
 const MOST_AT_ONCE: usize = 128;
 const TOO_MANY: &str = "you sent as many files as you may in a while";
 
@@ -81,11 +82,13 @@ struct Place {
 }
 
 impl Arriving {
-    fn take(self: &Arc<Self>, actor: &Actor) -> Result<Place, AppError> {
-        let who = (actor.tenant.clone(), actor.principal.clone());
+    fn take(self: &Arc<Self>, tenant: &TenantId, principal: &PrincipalId) -> Result<Place, AppError> {
+        let who = (tenant.clone(), principal.clone());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = all.get(&who).copied().unwrap_or_default();
-        if own >= MOST_FROM_ONE || all.values().sum::<usize>() >= MOST_AT_ONCE {
+        let of_tenant: usize = all.iter().filter(|((tenant, _), _)| *tenant == who.0).map(|(_, n)| n).sum();
+        let used_up = own >= MOST_FROM_ONE || of_tenant >= MOST_OF_TENANT;
+        if used_up || all.values().sum::<usize>() >= MOST_AT_ONCE {
             return Err(too_many("as many files are on their way as may be at once", Duration::ZERO));
         }
         all.insert(who.clone(), own + 1);
@@ -217,7 +220,7 @@ impl App {
         })?;
         self.runner.parts().limiter.knock(actor).map_err(AppError::Call)?;
         self.take_rate(actor).await?;
-        let place = self.files.arriving.take(actor)?;
+        let place = self.files.arriving.take(&actor.tenant, &actor.principal)?;
         let now = self.now();
         let file = NewFile {
             id: FileId::generate(),
@@ -272,4 +275,26 @@ fn too_many(message: &str, wait: Duration) -> AppError {
 
 fn full() -> AppError {
     AppError::StorageFull
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_takes_all_places() {
+        let arriving = Arc::new(Arriving::default());
+        let take = |tenant: &str, n: usize| {
+            arriving.take(&tenant.parse().unwrap(), &format!("user:u{n}").parse().unwrap())
+        };
+        let one: Vec<Place> = (0..MOST_FROM_ONE).map(|_| take("a", 0).unwrap()).collect();
+        assert!(take("a", 0).is_err(), "one principal");
+        let all: Vec<Place> = (one.len()..MOST_OF_TENANT).map(|n| take("a", n).unwrap()).collect();
+        assert!(take("a", 1000).is_err(), "one tenant");
+        let other = take("b", 0).unwrap();
+        drop(all);
+        take("a", 1000).unwrap();
+        drop((one, other));
+        assert!(arriving.0.lock().unwrap().is_empty(), "places are given back");
+    }
 }

@@ -74,7 +74,11 @@ async fn a_third_tenant_is_linked_with_the_one_it_was_begun_in_alone() {
     sign_in_to(&mut browser, "third", "countess").await;
     assert_eq!(answer(&mut browser, "link").await.status, 303);
     assert_eq!(tenants(&mut browser).await, ["elsewhere switch", "third current"]);
-    assert_eq!(tenants(&mut signed_in(&gate, "default", "ada").await).await.len(), 2, "nobody carries links on");
+    assert_eq!(
+        tenants(&mut signed_in(&gate, "default", "ada").await).await.len(),
+        2,
+        "nobody carries links on"
+    );
     let mut browser = signed_in(&gate, "elsewhere", "lovelace").await;
     assert_eq!(tenants(&mut browser).await, ["default switch", "elsewhere current", "third switch"]);
     let left = browser.change("DELETE", &format!("{MINE}/third"), None).await;
