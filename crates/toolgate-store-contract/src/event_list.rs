@@ -77,6 +77,8 @@ pub async fn the_record_is_narrowed(store: Shared) {
     let (bot, grace) = (principal("agent:bot"), principal("user:grace"));
     let (from, to) = (whole[20].event.draft.at, whole[4].event.draft.at);
     let failed = EventKind::Failed;
+    // A follower may be held up by other writers of the same database, so it is done at the end, not at a pause.
+    let last = whole.iter().map(|listed| listed.position).max().unwrap();
     let check = async |filter: EventFilter, fits: &dyn Fn(&ListedEvent) -> bool| {
         let expected: Vec<&ListedEvent> = whole.iter().filter(|listed| fits(listed)).collect();
         assert!(
@@ -88,12 +90,9 @@ pub async fn the_record_is_narrowed(store: Shared) {
         }
         let mut followed = Vec::new();
         let mut after = 0;
-        loop {
+        while after < last {
             let news = store.events_since(&tenant(), &filter, after, 2).await.unwrap();
             followed.extend(news.events);
-            if news.seen == after {
-                break;
-            }
             after = news.seen;
         }
         let positions = |events: &mut dyn Iterator<Item = i64>| events.collect::<BTreeSet<i64>>();
@@ -160,6 +159,8 @@ pub async fn the_record_is_narrowed(store: Shared) {
 pub async fn followers_miss_nothing(store: Shared) {
     begin(&store, running(opened())).await;
     let mut after = store.newest_event().await.unwrap();
+    let before: BTreeSet<i64> =
+        all(&store, &EventFilter::default(), 200).await.iter().map(|listed| listed.position).collect();
     let writers: Vec<_> = (0..8)
         .map(|_| {
             let store = Shared::clone(&store);
@@ -184,7 +185,7 @@ pub async fn followers_miss_nothing(store: Shared) {
     while met.len() < 8 * 12 * 2 {
         let news = store.events_since(&tenant(), &EventFilter::default(), after, 5).await.unwrap();
         assert!(news.events.len() <= 5);
-        met.extend(news.events.iter().map(|listed| listed.position));
+        met.extend(news.events.iter().map(|listed| listed.position).filter(|at| !before.contains(at)));
         after = news.seen;
         tokio::task::yield_now().await;
     }
@@ -211,11 +212,9 @@ pub async fn large_events_come_in_smaller_parts(store: Shared) {
     assert_eq!(all(&store, &EventFilter::default(), 200).await.len(), 51);
     let mut after = 0;
     let mut met = 0;
-    loop {
+    while met < 51 {
         let news = store.events_since(&tenant(), &EventFilter::default(), after, 200).await.unwrap();
-        if news.events.is_empty() {
-            break;
-        }
+        assert!(news.events.len() < 51);
         (met, after) = (met + news.events.len(), news.seen);
     }
     assert_eq!(met, 51);
