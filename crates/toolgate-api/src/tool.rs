@@ -93,8 +93,8 @@ impl From<&BoundTool> for ToolView {
         let contract = &tool.contract;
         Self {
             summary: tool.into(),
-            input_schema: contract.input_schema.clone(),
-            output_schema: contract.output_schema.clone(),
+            input_schema: contract.input_schema.to_value(),
+            output_schema: contract.output_schema.to_value(),
             redaction_allow: contract.redaction.allow.clone(),
             permissions: contract.permissions.clone(),
             timeout_ms: contract.limits.timeout_ms,

@@ -23,6 +23,8 @@ pub struct Background {
     pub tidy_every: Duration,
     /// What people outside are told.
     pub tell_every: Duration,
+    /// Compiled schemas that nothing was checked against since the last time.
+    pub forget_every: Duration,
 }
 
 impl Default for Background {
@@ -34,6 +36,7 @@ impl Default for Background {
             refresh_every: Duration::from_millis(250),
             tidy_every: Duration::from_secs(20),
             tell_every: Duration::from_millis(500),
+            forget_every: Duration::from_secs(600),
         }
     }
 }
@@ -65,6 +68,12 @@ impl Background {
             Box::pin(async move { app.follow_upstreams().await })
         });
         job(self.tidy_every, "tidying", |app| Box::pin(async move { app.tidy().await }));
+        job(self.forget_every, "forgetting schemas", |_| {
+            Box::pin(async {
+                toolgate_schema::forget_unused();
+                Ok(())
+            })
+        });
         job(self.tell_every, "telling of news", |app| Box::pin(async move { app.tell_news().await }));
         self.send(&app).await;
         // Each goes on for ever; all end with this future.

@@ -225,7 +225,7 @@ impl App {
         move || {
             let input_schema_of = |id: &str| -> Option<Value> {
                 let tool = catalog.get(&id.parse().ok()?)?;
-                Some(tool.contract.input_schema.clone())
+                Some(tool.contract.input_schema.to_value())
             };
             let role = |name: &str| snapshot.as_ref().is_none_or(|tenant| tenant.role(name).is_some());
             let toolset = |name: &str| {

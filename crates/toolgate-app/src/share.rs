@@ -267,7 +267,7 @@ fn hidden(tool: Option<&std::sync::Arc<BoundTool>>, output: &Value) -> Vec<Strin
     if let Some(tool) = tool
         && !tool.contract.redaction.allow.iter().any(|path| path == "*")
     {
-        look(&tool.contract.output_schema, output, "", &mut found, 0);
+        look(&tool.contract.output_schema.to_value(), output, "", &mut found, 0);
     }
     found
 }

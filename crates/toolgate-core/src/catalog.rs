@@ -55,7 +55,7 @@ impl BoundTool {
         // What an MCP server calls a file is its own business: it can't read ours.
         let files = match contract.execution {
             Binding::Mcp { .. } => FilePlaces::default(),
-            _ => FilePlaces::of(&contract.input_schema),
+            _ => FilePlaces::of(&contract.input_schema.to_value()),
         };
         Ok(Self {
             contract: Arc::new(contract),

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::id::ToolName;
-use crate::json::to_hex;
+use crate::json::{JsonText, to_hex};
 use crate::redaction::{BadRedaction, Redactor};
 
 /// What a call does to state. Required, never inferred.
@@ -242,10 +242,12 @@ pub struct ToolContract {
     pub category: String,
     /// An icon's name.
     pub icon: String,
-    /// JSON Schema 2020-12 of an object.
-    pub input_schema: Value,
+    /// JSON Schema 2020-12 of an object. As text, like the other: as values, a thousand tools take many megabytes.
+    #[serde(deserialize_with = "without_blanks")]
+    pub input_schema: JsonText,
     /// JSON Schema 2020-12.
-    pub output_schema: Value,
+    #[serde(deserialize_with = "without_blanks")]
+    pub output_schema: JsonText,
     /// What a call does to state.
     pub effect: Effect,
     /// What leaves the house.
@@ -300,6 +302,11 @@ pub struct ToolContract {
     pub aliases: Vec<Alias>,
     /// How it runs.
     pub execution: Binding,
+}
+
+/// A contract's address does not depend on the blanks someone wrote between its words.
+fn without_blanks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<JsonText, D::Error> {
+    Value::deserialize(deserializer).map(JsonText::from)
 }
 
 /// The content address of a contract: SHA-256 over its JSON.
@@ -393,12 +400,13 @@ impl ToolContract {
         if self.effect != Effect::Read && self.cache.is_some() {
             return Err(BadContract::CachedWrite);
         }
-        let declared = self.output_schema.get("properties").and_then(Value::as_object);
+        let output_schema = self.output_schema.to_value();
+        let declared = output_schema.get("properties").and_then(Value::as_object);
         for section in &self.output {
             if declared.is_some_and(|fields| !fields.contains_key(&section.key)) {
                 return Err(BadContract::UnknownSection(section.key.clone()));
             }
         }
-        Ok(Redactor::compile(&self.redaction, &self.output_schema)?)
+        Ok(Redactor::compile(&self.redaction, &output_schema)?)
     }
 }

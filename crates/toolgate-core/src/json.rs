@@ -54,6 +54,12 @@ impl JsonText {
     }
 }
 
+impl From<Value> for JsonText {
+    fn from(value: Value) -> Self {
+        Self::from_value(&value)
+    }
+}
+
 impl fmt::Debug for JsonText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

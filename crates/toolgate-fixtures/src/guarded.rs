@@ -126,10 +126,13 @@ fn handed_on(id: &'static str, to: &'static str, space: bool) -> NativeTool {
         contract.description = format!("Hands the question on to {to} and waits. For trying the gate only.");
         contract.opt_in = false;
         contract.input_schema = serde_json::json!({ "type": "object", "properties": {
-            "question": { "type": "string", "description": "What to ask." } }, "additionalProperties": false });
-        contract.output_schema = serde_json::json!({ "type": "object", "required": ["answer"], "properties": {
+            "question": { "type": "string", "description": "What to ask." } }, "additionalProperties": false })
+        .into();
+        contract.output_schema =
+            serde_json::json!({ "type": "object", "required": ["answer"], "properties": {
             "answer": { "type": "string", "description": "The answer." },
-            "aside": { "type": "string", "description": "Not for anyone." } } });
+            "aside": { "type": "string", "description": "Not for anyone." } } })
+            .into();
         contract.redaction.allow = vec!["answer".to_owned()];
         let expires_after_seconds = 3_600;
         contract.execution = if space {

@@ -105,13 +105,13 @@ impl McpGate {
         asked: &Asked,
         params: &Map<String, Value>,
     ) -> Result<bool, RpcError> {
-        let word = |key: &str| property(asked).and_then(|property| property.get(key));
-        let Some(task) = word("x-task").and_then(Value::as_str) else { return Ok(false) };
+        let property = property(asked).unwrap_or_default();
+        let Some(task) = property.get("x-task").and_then(Value::as_str) else { return Ok(false) };
         let able = x.client.is_modern() && x.client.capabilities.tasks;
         if !able && task == "required" {
             return Err(RpcError::missing_capability(json!({ "extensions": { TASKS: {} } })));
         }
-        let input_first = word("x-task-after-input") == Some(&Value::Bool(true));
+        let input_first = property.get("x-task-after-input") == Some(&Value::Bool(true));
         Ok(able && (!input_first || params.contains_key("inputResponses")))
     }
 
@@ -135,6 +135,12 @@ impl McpGate {
     }
 }
 
-fn property(asked: &Asked) -> Option<&Value> {
-    asked.tool.contract.input_schema.get("properties").and_then(|properties| properties.get(INJECTED))
+fn property(asked: &Asked) -> Option<Value> {
+    asked
+        .tool
+        .contract
+        .input_schema
+        .to_value()
+        .pointer_mut(&format!("/properties/{INJECTED}"))
+        .map(Value::take)
 }

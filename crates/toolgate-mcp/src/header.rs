@@ -14,6 +14,8 @@ pub(crate) const METHOD: &str = "mcp-method";
 pub(crate) const NAME: &str = "mcp-name";
 /// What headers of a tool's own parameters begin with.
 pub(crate) const PARAM: &str = "mcp-param-";
+/// By which a schema says that a property travels in a header too.
+pub(crate) const IN_HEADER: &str = "x-mcp-header";
 
 /// The headers of a request, by name in small letters.
 pub trait Headers: Send + Sync {
@@ -136,7 +138,7 @@ pub fn param_headers(schema: &Value) -> Vec<ParamHeader> {
         for (key, property) in properties {
             let mut path = path.clone();
             path.push(key.clone());
-            if let Some(name) = property.get("x-mcp-header").and_then(Value::as_str)
+            if let Some(name) = property.get(IN_HEADER).and_then(Value::as_str)
                 && !name.is_empty()
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
             {

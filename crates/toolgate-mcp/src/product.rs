@@ -69,7 +69,7 @@ impl Offerings for ProductOfferings<'_> {
             contract.description,
             contract.effect.as_str(),
             contract.egress.as_str(),
-            contract.input_schema,
+            contract.input_schema.as_str(),
         );
         Ok(Offered::Complete(json!({
             "description": format!("how to use {}", contract.id),

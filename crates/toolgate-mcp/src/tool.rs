@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use serde_json::{Map, Value, json};
-use toolgate_core::BoundTool;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use toolgate_core::contract::{Binding, Effect, Egress, ToolContract};
+use toolgate_core::{BoundTool, JsonText};
 
-use crate::header::{ParamHeader, param_headers};
+use crate::header::{IN_HEADER, ParamHeader, param_headers};
 
 /// The hints that MCP has for what a call does and what leaves the house. Hints for people and models: nothing here is
 /// decided by them.
@@ -38,37 +39,68 @@ impl ToolEntry {
     #[must_use]
     pub(crate) fn of(contract: &ToolContract, name: &str, hidden: Option<&str>) -> Self {
         let input = match hidden {
-            Some(key) => without_property(&contract.input_schema, key),
+            Some(key) => without_property(contract.input_schema.to_value(), key).into(),
             None => contract.input_schema.clone(),
         };
-        let headers = param_headers(&input);
-        let mut entry = Map::new();
-        entry.insert("name".to_owned(), name.into());
-        entry.insert("title".to_owned(), contract.title.as_str().into());
-        entry.insert("description".to_owned(), contract.description.as_str().into());
-        entry.insert("inputSchema".to_owned(), input);
-        entry.insert(
-            "annotations".to_owned(),
-            annotations(contract.effect, contract.egress, contract.idempotent, &contract.title),
-        );
-        if let Some(icon) = icon(&contract.icon) {
-            entry.insert("icons".to_owned(), json!([{ "src": icon }]));
-        }
-        entry.insert("_meta".to_owned(), meta(contract));
-        // Clients of the handshake era take an output schema for an object's; one that says otherwise is left out.
-        let is_object = contract.output_schema.get("type").and_then(Value::as_str) == Some("object");
-        let text = |entry: &Map<String, Value>| -> Arc<str> {
-            Arc::from(serde_json::to_string(entry).unwrap_or_default())
+        // Few schemas have any; the others are passed on unread.
+        let headers = match input.as_str().contains(IN_HEADER) {
+            true => param_headers(&input.to_value()),
+            false => Vec::new(),
         };
-        let without = text(&entry);
+        let mut entry = Entry {
+            name,
+            title: &contract.title,
+            description: &contract.description,
+            input: &input,
+            annotations: annotations(contract.effect, contract.egress, contract.idempotent, &contract.title),
+            icons: icon(&contract.icon).map(|icon| json!([{ "src": icon }])),
+            meta: meta(contract),
+            output: None,
+        };
+        let without = entry.text();
         if hidden.is_some() {
             // A tool that speaks in content blocks promises no structure to clients.
             return Self { modern: without.clone(), legacy: without, headers };
         }
-        entry.insert("outputSchema".to_owned(), contract.output_schema.clone());
-        let with = text(&entry);
-        Self { legacy: if is_object { with.clone() } else { without }, modern: with, headers }
+        entry.output = Some(&contract.output_schema);
+        let with = entry.text();
+        // Clients of the handshake era take an output schema for an object's; one that says otherwise is left out.
+        let legacy = if is_of_object(&contract.output_schema) { with.clone() } else { without };
+        Self { legacy, modern: with, headers }
     }
+}
+
+/// What a list says of a tool.
+#[derive(Serialize)]
+struct Entry<'a> {
+    name: &'a str,
+    title: &'a str,
+    description: &'a str,
+    #[serde(rename = "inputSchema")]
+    input: &'a JsonText,
+    annotations: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    icons: Option<Value>,
+    #[serde(rename = "_meta")]
+    meta: Value,
+    #[serde(rename = "outputSchema", skip_serializing_if = "Option::is_none")]
+    output: Option<&'a JsonText>,
+}
+
+impl Entry<'_> {
+    fn text(&self) -> Arc<str> {
+        Arc::from(serde_json::to_string(self).unwrap_or_default())
+    }
+}
+
+/// Whether a schema says at its top that it is of an object.
+fn is_of_object(schema: &JsonText) -> bool {
+    #[derive(Deserialize)]
+    struct Top {
+        r#type: Option<Value>,
+    }
+    serde_json::from_str::<Top>(schema.as_str())
+        .is_ok_and(|top| top.r#type.is_some_and(|kind| kind == "object"))
 }
 
 fn meta(contract: &ToolContract) -> Value {
@@ -84,8 +116,7 @@ fn icon(icon: &str) -> Option<&str> {
     (icon.starts_with("https://") || icon.starts_with("data:image/")).then_some(icon)
 }
 
-fn without_property(schema: &Value, key: &str) -> Value {
-    let mut schema = schema.clone();
+fn without_property(mut schema: Value, key: &str) -> Value {
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.shift_remove(key);
     }
@@ -140,6 +171,14 @@ mod tests {
         assert_eq!(hints(Effect::Mutate, Egress::None, true), [false, false, true, false]);
         assert_eq!(hints(Effect::Mutate, Egress::Write, false), [false, false, false, true]);
         assert_eq!(hints(Effect::Destructive, Egress::None, false), [false, true, false, false]);
+    }
+
+    #[test]
+    fn a_schema_of_an_object_says_so_at_its_top() {
+        let of_object = |schema: Value| is_of_object(&schema.into());
+        assert!(of_object(json!({ "properties": { "type": { "type": "string" } }, "type": "object" })));
+        assert!(!of_object(json!({ "properties": { "type": { "type": "object" } } })));
+        assert!(!of_object(json!({ "type": ["object", "null"] })) && !of_object(json!(true)));
     }
 
     #[test]

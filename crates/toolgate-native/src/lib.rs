@@ -34,7 +34,7 @@
 //! }
 //!
 //! let tool = NativeTool::of(Double);
-//! assert_eq!(tool.contract.unwrap().output_schema["properties"]["doubled"]["type"], "number");
+//! assert_eq!(tool.contract.unwrap().output_schema.to_value()["properties"]["doubled"]["type"], "number");
 //! ```
 
 use std::future::Future;
@@ -294,8 +294,8 @@ impl NativeTool {
             description: promise.description.to_owned(),
             category: promise.category.to_owned(),
             icon: promise.icon.to_owned(),
-            input_schema: schema_of::<T::Input>(Direction::In),
-            output_schema: schema_of::<T::Output>(Direction::Out),
+            input_schema: schema_of::<T::Input>(Direction::In).into(),
+            output_schema: schema_of::<T::Output>(Direction::Out).into(),
             effect: promise.effect,
             egress: promise.egress,
             idempotent: promise.idempotent,

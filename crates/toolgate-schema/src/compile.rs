@@ -1,18 +1,19 @@
-//! Schemas compiled once and shared by all tools that have the same one.
+//! Schemas ready for use, and how a value is checked against one.
 
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::paths::LocationSegment;
 use serde_json::Value;
-use toolgate_core::json::{Bounds, OutOfBounds, canonical_digest};
+use toolgate_core::JsonText;
+use toolgate_core::json::{Bounds, OutOfBounds};
 use toolgate_core::port::validator::{Validator, Violation};
 
-use crate::check::{Checked, Role, check_bounds, check_content, check_role};
+use crate::check::{Checked, Role, check_content};
 use crate::error::SchemaError;
 use crate::explain::explain;
+use crate::on_demand::registered;
 use crate::pattern::options;
 use crate::shown;
 
@@ -23,7 +24,8 @@ const MAX_LEVELS: u64 = 1_000;
 /// The most checks one value may need, so that a large value under a wide schema cannot take minutes.
 const MAX_CHECKS: u64 = 100_000_000;
 
-/// Compiles a schema, or hands out the one that is in use already.
+/// Checks that a schema can be compiled, or hands out the one that is in use already. It is compiled to stay when
+/// something is first checked against it.
 ///
 /// The dialect is JSON Schema 2020-12, or draft-07 when `$schema` says so. Nothing is fetched. `format` is checked for
 /// the formats the dialect defines (but the two international ones, `idn-email` and `idn-hostname`) and is a mere note
@@ -32,20 +34,12 @@ const MAX_CHECKS: u64 = 100_000_000;
 /// # Errors
 /// What keeps the schema from being registered.
 pub fn compile(schema: &Value, role: Role) -> Result<Arc<dyn Validator>, SchemaError> {
-    check_bounds(schema)?;
-    check_role(schema, role)?;
-    let digest = canonical_digest(schema);
-    if let Some(compiled) = in_use().by_digest.get(&digest).and_then(Weak::upgrade) {
-        return Ok(compiled);
-    }
-    // Two threads may both come here with the same schema: one of them works in vain, and neither waits.
-    let compiled = with_ample_stack(|| Compiled::of(schema))??;
-    Ok(in_use().share(digest, Arc::new(compiled)))
+    Ok(registered(schema, role, || JsonText::from_value(schema))?)
 }
 
 /// Runs the compiler on a stack of its own. It recurses over a schema's depth times the references it follows at once,
 /// and a schema within all bounds can make it use up a worker thread's stack, which would end the process.
-fn with_ample_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SchemaError> {
+pub(crate) fn with_ample_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SchemaError> {
     const STACK_BYTES: usize = 16 << 20;
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("schema-compiler".to_owned()).stack_size(STACK_BYTES);
@@ -106,33 +100,6 @@ impl Validator for Compiled {
     }
 }
 
-/// The compiled schemas that something still holds. Keeping them alive is their users' part, so this never holds more
-/// than is in use, however many schemas come and go.
-#[derive(Default)]
-struct InUse {
-    by_digest: HashMap<[u8; 32], Weak<Compiled>>,
-    sweep_at: usize,
-}
-
-impl InUse {
-    fn share(&mut self, digest: [u8; 32], compiled: Arc<Compiled>) -> Arc<Compiled> {
-        if let Some(first) = self.by_digest.get(&digest).and_then(Weak::upgrade) {
-            return first;
-        }
-        if self.by_digest.len() >= self.sweep_at {
-            self.by_digest.retain(|_, compiled| compiled.strong_count() > 0);
-            self.sweep_at = (self.by_digest.len() * 2).max(64);
-        }
-        self.by_digest.insert(digest, Arc::downgrade(&compiled));
-        compiled
-    }
-}
-
-fn in_use() -> MutexGuard<'static, InUse> {
-    static IN_USE: LazyLock<Mutex<InUse>> = LazyLock::new(Mutex::default);
-    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// What the meta-schema, or the compiler after it, has against a schema.
 fn invalid(error: &ValidationError<'_>) -> SchemaError {
     let segments: Vec<String> = error
@@ -157,21 +124,5 @@ fn invalid(error: &ValidationError<'_>) -> SchemaError {
     SchemaError::Invalid {
         path: shown::pointer(segments.iter().map(String::as_str)),
         message: message.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn schemas_nobody_uses_are_forgotten() {
-        let kept = compile(&serde_json::json!({"title": "kept"}), Role::Output).unwrap();
-        for i in 0..1_000 {
-            compile(&serde_json::json!({"title": format!("soon forgotten {i}")}), Role::Output).unwrap();
-        }
-        assert!(in_use().by_digest.len() < 500);
-        let again = compile(&serde_json::json!({"title": "kept"}), Role::Output).unwrap();
-        assert!(std::ptr::addr_eq(Arc::as_ptr(&kept), Arc::as_ptr(&again)));
     }
 }

@@ -11,6 +11,7 @@ mod error;
 mod explain;
 mod graph;
 mod names;
+mod on_demand;
 mod pattern;
 mod register;
 mod shown;
@@ -20,6 +21,7 @@ pub use check::{MAX_BYTES, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Role};
 pub use compile::compile;
 pub use error::SchemaError;
 pub use names::{ForbiddenName, forbidden_name};
+pub use on_demand::forget_unused;
 pub use pattern::MAX_PATTERNS;
 pub use register::{MAX_CONTRACT_BYTES, RegistrationError, Side, parse_contract, register};
 
@@ -29,6 +31,8 @@ mod check_tests;
 mod compile_tests;
 #[cfg(test)]
 mod explain_tests;
+#[cfg(test)]
+mod on_demand_tests;
 #[cfg(test)]
 mod register_tests;
 #[cfg(test)]

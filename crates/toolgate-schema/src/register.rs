@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgate_core::JsonText;
 use toolgate_core::catalog::BoundTool;
 use toolgate_core::contract::{BadContract, ToolContract};
 use toolgate_core::port::capability::Capability;
 use toolgate_core::port::executor::Executor;
 
 use crate::check::Role;
-use crate::compile::compile;
 use crate::error::SchemaError;
+use crate::on_demand::{OnDemand, registered};
 
 /// The longest contract text, in bytes.
 pub const MAX_CONTRACT_BYTES: usize = 1024 * 1024;
@@ -99,20 +100,29 @@ impl RegistrationError {
     }
 }
 
-/// Compiles a contract's schemas and binds it to its code.
+/// Checks a contract's schemas and binds it to its code.
 ///
 /// # Errors
 /// What keeps the contract from being registered.
 pub fn register(
-    contract: ToolContract,
+    mut contract: ToolContract,
     capabilities: Vec<Capability>,
     executor: Arc<dyn Executor>,
 ) -> Result<BoundTool, RegistrationError> {
-    let input = compile(&contract.input_schema, Role::Input)
+    let input = schema(&mut contract.input_schema, Role::Input)
         .map_err(|error| RegistrationError::Schema { side: Side::Input, error })?;
-    let output = compile(&contract.output_schema, Role::Output)
+    let output = schema(&mut contract.output_schema, Role::Output)
         .map_err(|error| RegistrationError::Schema { side: Side::Output, error })?;
     Ok(BoundTool::bind(contract, input, output, capabilities, executor)?)
+}
+
+/// Tools that say the same hold one text.
+fn schema(text: &mut JsonText, role: Role) -> Result<Arc<OnDemand>, SchemaError> {
+    let schema = registered(&text.to_value(), role, || text.clone())?;
+    if schema.text() == text {
+        text.clone_from(schema.text());
+    }
+    Ok(schema)
 }
 
 /// Reads a contract from its JSON form. Its schemas are checked by [`register`].

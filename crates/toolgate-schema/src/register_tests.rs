@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgate_core::contract::Effect;
+use toolgate_core::contract::{Effect, ToolContract};
 use toolgate_core::port::executor::{Executor, ToolFailure};
 use toolgate_core::runner::ClearedCall;
 
@@ -80,6 +80,38 @@ fn refused_schemas_are_told_apart() {
         "registration.schema",
         "output_schema: `/properties/total` has a `$ref` that leaves the schema",
     );
+}
+
+#[test]
+fn a_schema_that_cannot_be_compiled_is_refused_though_no_call_came() {
+    for broken in [json!({"pattern": "("}), json!({"type": "nummer"}), json!({"$ref": "#/$defs/nowhere"})] {
+        let mut contract = contract();
+        contract["input_schema"]["properties"]["amount"] = broken.clone();
+        let parsed = parse_contract(&contract.to_string()).unwrap();
+        let error = register(parsed, Vec::new(), Arc::new(Nothing)).map(|_| ()).unwrap_err();
+        assert_eq!(error.code(), "registration.schema", "{broken}");
+    }
+}
+
+#[test]
+fn blanks_in_a_contract_do_not_change_its_address() {
+    let plain = parse_contract(&contract().to_string()).unwrap();
+    let spread = serde_json::to_string_pretty(&contract()).unwrap();
+    assert_eq!(parse_contract(&spread).unwrap().version(), plain.version());
+    let straight: ToolContract = serde_json::from_str(&spread).unwrap();
+    assert_eq!(straight.version(), plain.version());
+}
+
+#[test]
+fn tools_with_the_same_schema_hold_one_text() {
+    let tool = |id: &str| {
+        let mut contract = contract();
+        contract["id"] = id.into();
+        register(parse_contract(&contract.to_string()).unwrap(), Vec::new(), Arc::new(Nothing)).unwrap()
+    };
+    let (one, other) = (tool("core__one"), tool("core__other"));
+    let texts = [&one, &other].map(|tool| tool.contract.input_schema.as_str().as_ptr());
+    assert_eq!(texts[0], texts[1]);
 }
 
 #[test]

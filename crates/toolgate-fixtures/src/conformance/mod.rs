@@ -115,8 +115,8 @@ impl Fixture {
                 contract.id = id;
                 contract.title = self.name.replace('_', " ");
                 contract.description = format!("{} For the conformance suite only.", self.description);
-                contract.input_schema = self.input_schema;
-                contract.output_schema = json!({ "type": "object" });
+                contract.input_schema = self.input_schema.into();
+                contract.output_schema = json!({ "type": "object" }).into();
             }
             (Err(bad), _) => tool.contract = Err(bad),
             (Ok(_), Err(_)) => {}

@@ -57,7 +57,7 @@ impl ToolFacts {
                 idempotent: contract.idempotent,
                 internal: contract.audience == Audience::Internal,
             },
-            input: Arc::new(InputType::of(&contract.input_schema)),
+            input: Arc::new(InputType::of(&contract.input_schema.to_value())),
         }
     }
 

@@ -54,12 +54,12 @@ fn descriptions_name_only_tools_that_exist() {
 #[test]
 fn both_schemas_are_plain_objects() {
     for contract in contracts() {
-        for schema in [&contract.input_schema, &contract.output_schema] {
+        for schema in [contract.input_schema.to_value(), contract.output_schema.to_value()] {
             assert_eq!(schema["type"], "object", "{}", contract.id);
             for keyword in ["oneOf", "anyOf", "allOf", "not", "if", "title"] {
                 assert_eq!(schema.get(keyword), None, "{}: {keyword}", contract.id);
             }
-            assert!(jsonschema::validator_for(schema).is_ok(), "{}", contract.id);
+            assert!(jsonschema::validator_for(&schema).is_ok(), "{}", contract.id);
         }
     }
 }
@@ -67,8 +67,8 @@ fn both_schemas_are_plain_objects() {
 #[test]
 fn every_property_says_what_it_is() {
     for contract in contracts() {
-        for schema in [&contract.input_schema, &contract.output_schema] {
-            walk("", schema, &mut |path, schema| {
+        for schema in [contract.input_schema.to_value(), contract.output_schema.to_value()] {
+            walk("", &schema, &mut |path, schema| {
                 let described = schema["description"].as_str().is_some_and(|text| text.len() > 5);
                 let plain_item = path.ends_with("[]") && !is(schema, "object");
                 assert!(described || plain_item, "{}{path}", contract.id);
@@ -80,7 +80,7 @@ fn every_property_says_what_it_is() {
 #[test]
 fn inputs_are_closed_and_bounded() {
     for contract in contracts() {
-        walk("", &contract.input_schema, &mut |path, schema| {
+        walk("", &contract.input_schema.to_value(), &mut |path, schema| {
             let at_most = |keyword: &str, most: f64| {
                 assert!(
                     schema[keyword].as_f64().is_some_and(|bound| bound <= most),
@@ -113,9 +113,10 @@ fn inputs_are_closed_and_bounded() {
 #[test]
 fn defaults_and_examples_fit_their_schema() {
     for contract in contracts() {
-        let examples = contract.input_schema["examples"].as_array();
+        let input_schema = contract.input_schema.to_value();
+        let examples = input_schema["examples"].as_array();
         assert!(examples.is_some_and(|examples| !examples.is_empty()), "{}", contract.id);
-        walk("", &contract.input_schema, &mut |path, schema| {
+        walk("", &input_schema, &mut |path, schema| {
             let validator = jsonschema::validator_for(schema).unwrap();
             for value in
                 schema.get("default").into_iter().chain(schema["examples"].as_array().into_iter().flatten())
@@ -129,13 +130,14 @@ fn defaults_and_examples_fit_their_schema() {
 #[test]
 fn what_is_not_declared_or_out_of_bounds_is_refused_by_the_schema() {
     for contract in contracts() {
-        let validator = jsonschema::validator_for(&contract.input_schema).unwrap();
-        let mut unknown = contract.input_schema["examples"][0].clone();
+        let input_schema = contract.input_schema.to_value();
+        let validator = jsonschema::validator_for(&input_schema).unwrap();
+        let mut unknown = input_schema["examples"][0].clone();
         unknown["surprise"] = Value::Bool(true);
         assert!(!validator.is_valid(&unknown), "{}", contract.id);
-        for (name, property) in contract.input_schema["properties"].as_object().unwrap() {
+        for (name, property) in input_schema["properties"].as_object().unwrap() {
             let Some(maximum) = property["maximum"].as_f64() else { continue };
-            let mut beyond = contract.input_schema["examples"][0].clone();
+            let mut beyond = input_schema["examples"][0].clone();
             beyond[name] = Value::from(maximum + 1.0);
             assert!(!validator.is_valid(&beyond), "{}: {name}", contract.id);
         }
@@ -145,8 +147,8 @@ fn what_is_not_declared_or_out_of_bounds_is_refused_by_the_schema() {
 #[test]
 fn every_output_field_is_shown() {
     for contract in contracts() {
-        let declared: HashSet<&String> =
-            contract.output_schema["properties"].as_object().unwrap().keys().collect();
+        let output_schema = contract.output_schema.to_value();
+        let declared: HashSet<&String> = output_schema["properties"].as_object().unwrap().keys().collect();
         let shown: HashSet<&String> = contract.redaction.allow.iter().collect();
         assert_eq!(declared, shown, "{}", contract.id);
     }
@@ -174,7 +176,7 @@ fn sections_name_fields_that_exist() {
 
 fn check_section(contract: &ToolContract, section: &OutputSection) {
     let place = format!("{}: {}", contract.id, section.label);
-    let property = &contract.output_schema["properties"][&section.key];
+    let property = &contract.output_schema.to_value()["properties"][&section.key];
     // A summary draws an object, everything else the items of a list.
     let drawn = if section.kind == SectionKind::Summary { property } else { &property["items"] };
     assert!(is(drawn, "object"), "{place}");
