@@ -39,7 +39,7 @@ pub(crate) async fn measure(binary: &Path, postgres: &TempPostgres) -> anyhow::R
                 p50.as_secs_f64() * 1e3,
                 p50.as_secs_f64() / base.as_secs_f64(),
                 times[DECISIONS * 99 / 100].as_secs_f64() * 1e3,
-                server.memory()? as f64 / 1e6
+                server.memory()?.resident as f64 / 1e6
             );
         }
     }

@@ -36,11 +36,38 @@ impl Server {
         Ok(Duration::from_millis(ticks * 10))
     }
 
-    /// Memory in use, in bytes.
-    pub(crate) fn memory(&self) -> anyhow::Result<u64> {
+    /// Memory in use.
+    pub(crate) fn memory(&self) -> anyhow::Result<Memory> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("a size")?;
-        Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
+        let bytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).context("a size")?;
+            anyhow::Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
+        };
+        Ok(Memory { resident: bytes("VmRSS:")?, own: bytes("RssAnon:")?, files: bytes("RssFile:")? })
+    }
+}
+
+/// How much memory a process has, in bytes.
+pub(crate) struct Memory {
+    /// All of it.
+    pub(crate) resident: u64,
+    /// What it made itself: the heap, stacks, data it changed.
+    pub(crate) own: u64,
+    /// Pages of the program and its libraries, which processes share and the kernel can drop.
+    files: u64,
+}
+
+impl std::fmt::Display for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let megabytes = |bytes: u64| bytes as f64 / 1e6;
+        let Self { resident, own, files } = *self;
+        write!(
+            f,
+            "{:.1} MB resident: {:.1} MB of its own, {:.1} MB pages of the program",
+            megabytes(resident),
+            megabytes(own),
+            megabytes(files)
+        )
     }
 }
 

@@ -337,8 +337,8 @@ fn bind_tools(args: &ServeArgs, config: &ToolConfig) -> anyhow::Result<Vec<Bound
             bound.push(tool);
         }
     }
-    for copy in 0..args.fixture_copies {
-        bound.push(copy_of_the_clock(copy)?);
+    if args.fixture_copies > 0 {
+        bound.extend(copies_of_the_clock(args.fixture_copies)?);
     }
     Ok(bound)
 }
@@ -371,12 +371,22 @@ fn tool_files(folder: Option<&Path>) -> anyhow::Result<Vec<(ToolContract, Arc<Ha
         .collect()
 }
 
-fn copy_of_the_clock(number: u32) -> anyhow::Result<BoundTool> {
+/// Each has schemas of its own, as tools from different hands do: nothing of them can be shared.
+fn copies_of_the_clock(count: u32) -> anyhow::Result<Vec<BoundTool>> {
     let tools = toolgate_tools::plugin().registrable()?;
     let clock = tools.into_iter().find(|(contract, ..)| contract.id.as_str() == "core__get_current_time");
-    let (mut contract, capabilities, executor) = clock.context("there is no clock")?;
-    contract.id = format!("fixture__copy_{number}").parse()?;
-    Ok(toolgate_schema::register(contract, capabilities, executor)?)
+    let (clock, capabilities, executor) = clock.context("there is no clock")?;
+    let copy = |number: u32| {
+        let mut contract = clock.clone();
+        contract.id = format!("fixture__copy_{number}").parse()?;
+        for schema in [&mut contract.input_schema, &mut contract.output_schema] {
+            let mut own = schema.to_value();
+            own["$comment"] = format!("copy {number}").into();
+            *schema = own.into();
+        }
+        Ok(toolgate_schema::register(contract, capabilities.clone(), Arc::clone(&executor))?)
+    };
+    (0..count).map(copy).collect()
 }
 
 fn capabilities(args: &ServeArgs, clock: &Arc<dyn Clock>) -> anyhow::Result<Capabilities> {
