@@ -3,6 +3,7 @@
 //! Knows rows and SQL, not the rules: what may be written comes ready-made as `NewCall`, `Change` and `AdminChange`.
 
 mod admin;
+mod cells;
 mod connection;
 mod database;
 mod document;
@@ -10,6 +11,7 @@ mod event;
 mod event_list;
 mod file;
 mod identity;
+mod inbox;
 mod invocation;
 mod key;
 mod migrate;

@@ -47,6 +47,8 @@ struct State {
     opening: Option<(Opened, SessionUse)>,
     /// The row, once there is one.
     row: Option<Invocation>,
+    /// Whether the store was asked to write the call.
+    offered: bool,
     /// Whether this try's `tool.started` is written.
     started: bool,
     chunks: u32,
@@ -144,13 +146,17 @@ impl Recorder {
         Ok(Recorded::Written(row))
     }
 
-    async fn begin(&self, state: &mut State, new: NewCall) -> Result<Recorded, StoreError> {
+    async fn begin(&self, state: &mut State, mut new: NewCall) -> Result<Recorded, StoreError> {
         let mut tries = 0;
+        if std::mem::replace(&mut state.offered, true) {
+            new = new.offered_before();
+        }
         let begun = loop {
             match self.runner.0.store.begin(new.clone()).await {
                 // Asking again is safe: the store knows the call by its id.
                 Err(StoreError::Unavailable(_)) if tries < BEGIN_TRIES => {
                     tries += 1;
+                    new = new.offered_before();
                     tokio::time::sleep(TRY_AGAIN_AFTER).await;
                 }
                 other => break other?,
