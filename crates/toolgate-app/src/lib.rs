@@ -111,9 +111,9 @@ pub use limits::Limits;
 pub use list_tools::source_of;
 pub use mcp_session::set_up_service;
 pub use oauth::{
-    Address, Authorization, AuthorizeFault, AuthorizeRequest, ClientProof, ConnectedIssuer, NewOauthClient,
-    OauthCode, OauthError, OauthSettings, Registered, RegisteredClient, Registration, TokenRequest, Tokens,
-    TokensOnly,
+    Address, Authorization, AuthorizeFault, AuthorizeRequest, ClientProof, ConnectedIssuer,
+    DynamicRegistration, NewOauthClient, OauthCode, OauthError, OauthSettings, Registered, RegisteredClient,
+    Registration, TokenRequest, Tokens, TokensOnly,
 };
 pub use outbox::{Channel, Outbox, Pace, Shape};
 pub use password::Password;
