@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::BoxStream;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -15,6 +15,7 @@ use sse_stream::Sse;
 use tokio_util::sync::CancellationToken;
 use toolgate_core::port::connection::Presented;
 
+use crate::clean::quoted;
 use crate::events::events;
 use crate::fault::{BadAnswer, BadAnswers, HttpFault};
 use crate::keys::{Keys, Refusal};
@@ -101,9 +102,11 @@ impl Door {
         before: u32,
     ) -> Result<bool, Failed> {
         if status.is_redirection() {
-            return Err(StreamableHttpError::Client(HttpFault::NotSent(
-                "it sends requests elsewhere, which is not followed".to_owned(),
-            )));
+            let place = headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("elsewhere");
+            return Err(StreamableHttpError::Client(HttpFault::NotSent(format!(
+                "it sends requests on to `{}`, which is not followed; name that address if you trust it",
+                quoted(place, 200)
+            ))));
         }
         let challenge = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
         let closed =
@@ -188,7 +191,9 @@ impl Door {
                 Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16())))
             };
         };
-        if !kind.starts_with(JSON) {
+        // Many servers say so where they should answer that there is none.
+        let refused = in_session && status == StatusCode::BAD_REQUEST;
+        if !kind.starts_with(JSON) && !refused {
             return Err(match status.is_success() {
                 true => StreamableHttpError::UnexpectedContentType(None),
                 false => StreamableHttpError::Client(HttpFault::Status(status.as_u16())),
@@ -199,6 +204,9 @@ impl Door {
             Err(Unread::TooLarge) => return Ok(self.bad(id, BadAnswer::TooLarge)),
             Err(Unread::Broken) => return Err(StreamableHttpError::Client(HttpFault::Broken)),
         };
+        if refused && speaks_of_session(&body) {
+            return Err(StreamableHttpError::SessionExpired);
+        }
         let message = match too_deep(&body) {
             true => None,
             false => serde_json::from_slice::<ServerJsonRpcMessage>(&body).ok(),
@@ -270,6 +278,11 @@ fn has_session(answer: &StreamableHttpPostResponse) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a refusal is about the session: a server that was started anew does not know those of before.
+fn speaks_of_session(body: &[u8]) -> bool {
+    body.get(..2_048).unwrap_or(body).to_ascii_lowercase().windows(7).any(|word| word == b"session")
 }
 
 /// A status that an older server may have for a question it does not know.

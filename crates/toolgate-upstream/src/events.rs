@@ -54,7 +54,9 @@ pub(crate) fn events(
             Err(SseError::Utf8Parse(_)) => Some(BadAnswer::Unreadable),
             Err(_) => None,
         };
-        let Some(fault) = fault else { return std::future::ready(Some(event.map(patient))) };
+        let Some(fault) = fault else {
+            return std::future::ready(Some(event.map(patient).map(only_messages)));
+        };
         *ended = true;
         let Some(id) = &id else { return std::future::ready(None) };
         bad.note(id.clone(), fault);
@@ -70,6 +72,21 @@ pub(crate) fn events(
 fn patient(mut event: Sse) -> Sse {
     event.retry = event.retry.map(|millis| millis.clamp(SOONEST_RETRY, LATEST_RETRY));
     event
+}
+
+/// Events of other names, and what is no message, are somebody else's: signs of life, most often.
+fn only_messages(mut event: Sse) -> Sse {
+    let named = event.event.as_deref().is_none_or(|name| name.is_empty() || name == "message");
+    let message = |data: &String| serde_json::from_str::<Message>(data).is_ok();
+    event.data = event.data.filter(message).filter(|_| named);
+    event
+}
+
+/// Whatever has what every message has.
+#[derive(serde::Deserialize)]
+struct Message {
+    #[serde(rename = "jsonrpc")]
+    _jsonrpc: serde::de::IgnoredAny,
 }
 
 fn bounded(
@@ -122,6 +139,19 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_messages_are_taken() {
+        let message = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        let taken = |name: Option<&str>, data: &str| {
+            let mut event = Sse::default().data(data.to_owned());
+            event.event = name.map(str::to_owned);
+            only_messages(event).data.is_some()
+        };
+        assert!(taken(None, message) && taken(Some("message"), message) && taken(Some(""), message));
+        assert!(!taken(Some("ping"), message) && !taken(Some("endpoint"), "/messages?id=1"));
+        assert!(!taken(None, "{}") && !taken(None, "ok") && !taken(None, "[]"));
+    }
 
     #[test]
     fn events_are_measured_one_by_one() {
