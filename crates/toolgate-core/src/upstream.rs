@@ -14,6 +14,7 @@ use crate::contract::{
 };
 use crate::id::{Slug, TenantId, ToolName};
 use crate::json::{digest, to_hex};
+use crate::text::plain_name;
 
 /// An MCP server, as its operator named it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -258,7 +259,10 @@ impl UpstreamTool {
             return None;
         }
         let Accepted { offer, decision } = self.accepted.as_ref()?;
-        let title = offer.title.clone().filter(|title| !title.trim().is_empty());
+        // Servers of before 2025-06-18 have their titles among the hints.
+        let hinted = offer.annotations.get("title").and_then(Value::as_str);
+        let title = offer.title.as_deref().or(hinted).map(|title| plain_name(title, usize::MAX));
+        let title = title.filter(|title| !title.is_empty());
         Some(ToolContract {
             id: self.id.clone(),
             title: shortened(&title.unwrap_or_else(|| offer.name.clone()), 120),

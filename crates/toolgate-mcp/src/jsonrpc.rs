@@ -289,6 +289,8 @@ impl Message {
         let params = match envelope.params {
             None => Map::new(),
             Some(Value::Object(params)) => params,
+            // Some clients write it where they have nothing to say.
+            Some(Value::Null) => Map::new(),
             Some(_) => return Err(malformed(id, "`params` must be an object")),
         };
         Ok(match id {

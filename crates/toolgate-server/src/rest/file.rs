@@ -89,6 +89,11 @@ pub(crate) async fn send_file(
     }
     let (parts, mut body) = request.into_parts();
     let (kind, length) = (media_type(&parts.headers), length(&parts.headers));
+    if kind.get(..10).is_some_and(|start| start.eq_ignore_ascii_case("multipart/")) {
+        hear_out(body).await;
+        return Err(ApiError::door(DoorCode::UnsupportedMediaType, "a file is sent as it is, not as a form")
+            .hint("send its bytes alone as the body, such as with `curl --data-binary @file`"));
+    }
     let received = match state.app.begin_upload(&actor, &name, kind, length).await {
         Ok(upload) => receive(upload, &mut body, &state).await,
         Err(refused) => Err(refused.into()),

@@ -33,6 +33,7 @@ mod upstream_tool;
 mod usage;
 
 use axum::Json;
+use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use utoipa::OpenApi;
 use utoipa::openapi::RefOr;
@@ -199,8 +200,24 @@ pub(crate) fn finish_document(mut document: utoipa::openapi::OpenApi) -> utoipa:
                 _ => continue,
             };
         }
+        for (status, response) in &mut operation.responses.responses {
+            if let RefOr::T(response) = response
+                && response.description.is_empty()
+            {
+                response.description = described(status);
+            }
+        }
     }
     document
+}
+
+/// What an answer of this status is, where nothing else is said of it: the document is not valid without.
+fn described(status: &str) -> String {
+    let status = status.parse::<StatusCode>().ok().filter(|status| status.is_success());
+    match status.and_then(|status| status.canonical_reason()) {
+        Some(reason) => reason.to_owned(),
+        None => "An error: a stable code, a sentence and a hint.".to_owned(),
+    }
 }
 
 fn text_header(pattern: &str) -> RefOr<Schema> {
