@@ -22,7 +22,8 @@ pub(crate) enum Target<'a> {
 pub(crate) struct Places<'a> {
     root: &'a Value,
     ids: BTreeMap<&'a str, &'a Value>,
-    anchors: HashMap<&'a str, (&'a Value, &'a Value)>,
+    /// By name, with the whole each belongs to.
+    anchors: HashMap<&'a str, Vec<(&'a Value, &'a Value)>>,
 }
 
 impl<'a> Places<'a> {
@@ -51,7 +52,7 @@ impl<'a> Places<'a> {
             match id.strip_prefix('#') {
                 // Before `$anchor` there were ids of this form.
                 Some(anchor) => {
-                    self.anchors.entry(anchor).or_insert((value, whole));
+                    self.anchors.entry(anchor).or_default().push((value, whole));
                 }
                 None => {
                     self.ids.entry(id.trim_end_matches('#')).or_insert(value);
@@ -60,14 +61,23 @@ impl<'a> Places<'a> {
         }
         for keyword in ["$anchor", "$dynamicAnchor"] {
             if let Some(anchor) = value.get(keyword).and_then(Value::as_str) {
-                self.anchors.entry(anchor).or_insert((value, whole));
+                self.anchors.entry(anchor).or_default().push((value, whole));
             }
         }
     }
 
+    /// Whether a `$dynamicRef` or `$recursiveRef` may mean something else each time: what it names is in more than one
+    /// of the schemas that were put together here. Else it means what a `$ref` would.
+    pub(crate) fn varies(&self, reference: &str, whole: &'a Value) -> bool {
+        match reference.split_once('#') {
+            Some((_, name)) if !name.is_empty() && !name.starts_with('/') => {
+                self.anchors.get(name).is_some_and(|anchors| anchors.len() > 1)
+            }
+            _ => !std::ptr::eq(whole, self.root),
+        }
+    }
+
     /// What a reference within `whole` leads to.
-    ///
-    /// A `$dynamicRef` means what a `$ref` would: for another meaning, a schema has to be used from within another.
     pub(crate) fn target(&self, reference: &str, whole: &'a Value) -> Target<'a> {
         let (address, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let wholes = match address {
@@ -96,7 +106,9 @@ impl<'a> Places<'a> {
     fn within(&self, whole: &'a Value, fragment: &str) -> Option<(&'a Value, &'a Value)> {
         let fragment = percent_decoded(fragment)?;
         if !fragment.is_empty() && !fragment.starts_with('/') {
-            return self.anchors.get(fragment.as_str()).copied();
+            let anchors = self.anchors.get(fragment.as_str())?;
+            let own = anchors.iter().find(|(_, of)| std::ptr::eq(*of, whole));
+            return own.or(anchors.first()).copied();
         }
         let schema = whole.pointer(&fragment).filter(|found| crate::keyword::is_schema(found))?;
         Some((schema, if own_id(schema).is_some() { schema } else { whole }))

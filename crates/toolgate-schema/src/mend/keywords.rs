@@ -55,7 +55,7 @@ impl<'a> Mender<'a> {
     ) -> Result<(), SchemaError> {
         match keyword {
             "$ref" | "$dynamicRef" | "$recursiveRef" => {
-                return self.write_reference(held, within, writing);
+                return self.write_reference(keyword, held, within, writing);
             }
             // Notes to readers, here: most servers' libraries do not check them, and what they send would be lost.
             "format" | "contentEncoding" | "contentMediaType" => self.loosen(writing),
@@ -292,6 +292,7 @@ impl<'a> Mender<'a> {
 
     fn write_reference(
         &mut self,
+        keyword: &str,
         held: &'a Value,
         within: &'a Value,
         writing: &mut Writing,
@@ -300,10 +301,12 @@ impl<'a> Mender<'a> {
             self.left_out(writing);
             return Ok(());
         };
-        match self.follow(reference, within)? {
+        let varies = keyword != "$ref" && self.places.varies(reference, within);
+        match self.follow(reference, within)?.filter(|_| !varies) {
             None => {
                 let path = self.shown_path();
-                self.note(format!("has a reference to nothing at `{path}`: anything goes there"));
+                let what = if varies { "to more than one thing" } else { "to nothing" };
+                self.note(format!("has a reference {what} at `{path}`: anything goes there"));
                 self.found.open = true;
                 self.loosen(writing);
             }
