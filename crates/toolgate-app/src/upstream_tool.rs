@@ -80,7 +80,13 @@ impl App {
     /// As [`App::list_upstream_tools`], and "not found".
     pub async fn review_upstream_tool(&self, actor: &Actor, id: &ToolName) -> Result<ReviewedTool, AppError> {
         self.require(actor, Area::Upstreams)?;
-        let stored = self.stored_one::<UpstreamTool>(actor, KIND, id.as_str()).await?;
+        let mut stored = self.stored_one::<UpstreamTool>(actor, KIND, id.as_str()).await?;
+        // What is known of schemas may have grown since the tool was listed.
+        for note in stored.body.offer.iter().flat_map(notes).collect::<Vec<_>>() {
+            if !stored.body.warnings.contains(&note) {
+                stored.body.warnings.push(note);
+            }
+        }
         let unusable = stored.body.offer.as_ref().and_then(|offer| {
             let decision = careful(offer);
             let accepted = Some(Accepted { offer: offer.clone(), decision });
@@ -207,7 +213,8 @@ impl App {
                 ));
                 continue;
             }
-            let warnings = self.upstreams().map(|pool| pool.warnings(&offer)).unwrap_or_default();
+            let mut warnings = self.upstreams().map(|pool| pool.warnings(&offer)).unwrap_or_default();
+            warnings.extend(notes(&offer));
             let tool = UpstreamTool {
                 upstream: name.clone(),
                 id: id.clone(),
@@ -311,6 +318,11 @@ fn seen<'a>(tool: &'a UpstreamTool, digest: &str) -> Result<&'a Offer, AppError>
         }),
         None => Err(AppError::Conflict { message: "the server does not have the tool any more".to_owned() }),
     }
+}
+
+/// What a reviewer should know of an offer's schemas.
+fn notes(offer: &Offer) -> Vec<String> {
+    toolgate_schema::notes(&offer.input_schema, offer.output_schema.as_ref())
 }
 
 /// What nobody would regret, to see whether the schemas can be used at all.

@@ -1,4 +1,5 @@
-//! Tools as clients see them: the contract, schemas as they were registered, and hints derived from effect and egress.
+//! Tools as clients see them: the contract, schemas in a form that every client can read, and hints derived from effect
+//! and egress.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -6,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde_json::{Map, Value, json};
 use toolgate_core::BoundTool;
 use toolgate_core::contract::{Binding, Effect, Egress, ToolContract};
+use toolgate_schema::{Role, for_clients};
 
 use crate::header::{ParamHeader, param_headers};
 
@@ -41,6 +43,8 @@ impl ToolEntry {
             Some(key) => without_property(&contract.input_schema, key),
             None => contract.input_schema.clone(),
         };
+        let input = for_clients(&input, Role::Input);
+        let output = for_clients(&contract.output_schema, Role::Output);
         let headers = param_headers(&input);
         let mut entry = Map::new();
         entry.insert("name".to_owned(), name.into());
@@ -56,7 +60,7 @@ impl ToolEntry {
         }
         entry.insert("_meta".to_owned(), meta(contract));
         // Clients of the handshake era take an output schema for an object's; one that says otherwise is left out.
-        let is_object = contract.output_schema.get("type").and_then(Value::as_str) == Some("object");
+        let is_object = output.get("type").and_then(Value::as_str) == Some("object");
         let text = |entry: &Map<String, Value>| -> Arc<str> {
             Arc::from(serde_json::to_string(entry).unwrap_or_default())
         };
@@ -65,7 +69,7 @@ impl ToolEntry {
             // A tool that speaks in content blocks promises no structure to clients.
             return Self { modern: without.clone(), legacy: without, headers };
         }
-        entry.insert("outputSchema".to_owned(), contract.output_schema.clone());
+        entry.insert("outputSchema".to_owned(), output);
         let with = text(&entry);
         Self { legacy: if is_object { with.clone() } else { without }, modern: with, headers }
     }

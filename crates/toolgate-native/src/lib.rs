@@ -42,8 +42,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -393,7 +394,7 @@ enum Direction {
 }
 
 fn schema_of<T: JsonSchema>(direction: Direction) -> Value {
-    let settings = SchemaSettings::draft2020_12();
+    let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(without_width));
     let settings = match direction {
         Direction::In => settings.for_deserialize(),
         Direction::Out => settings.for_serialize(),
@@ -404,6 +405,18 @@ fn schema_of<T: JsonSchema>(direction: Direction) -> Value {
         object.shift_remove("title");
     }
     schema
+}
+
+/// Leaves out how wide a number is in Rust: no dialect has such formats, and clients complain of each.
+fn without_width(schema: &mut Schema) {
+    let width = schema.get("format").and_then(Value::as_str).is_some_and(|format| {
+        let number =
+            format.strip_prefix('u').unwrap_or(format).trim_end_matches(|c: char| c.is_ascii_digit());
+        matches!(number, "int" | "float" | "double")
+    });
+    if width {
+        schema.remove("format");
+    }
 }
 
 struct Typed<T> {

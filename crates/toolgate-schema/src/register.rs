@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolgate_core::catalog::BoundTool;
-use toolgate_core::contract::{BadContract, ToolContract};
+use toolgate_core::contract::{BadContract, Binding, ToolContract};
 use toolgate_core::port::capability::Capability;
 use toolgate_core::port::executor::Executor;
 
-use crate::check::Role;
+use crate::check::{Role, check_names};
 use crate::compile::compile;
 use crate::error::SchemaError;
+use crate::foreign::compile_foreign;
 
 /// The longest contract text, in bytes.
 pub const MAX_CONTRACT_BYTES: usize = 1024 * 1024;
@@ -99,7 +100,8 @@ impl RegistrationError {
     }
 }
 
-/// Compiles a contract's schemas and binds it to its code.
+/// Compiles a contract's schemas and binds it to its code. Schemas of tools that other servers have are taken as they
+/// are, as far as they can be; those of our own have to be right.
 ///
 /// # Errors
 /// What keeps the contract from being registered.
@@ -108,9 +110,18 @@ pub fn register(
     capabilities: Vec<Capability>,
     executor: Arc<dyn Executor>,
 ) -> Result<BoundTool, RegistrationError> {
-    let input = compile(&contract.input_schema, Role::Input)
+    let foreign = matches!(contract.execution, Binding::Mcp { .. });
+    let compiled = |schema: &Value, role| {
+        if foreign {
+            return compile_foreign(schema, role);
+        }
+        let compiled = compile(schema, role)?;
+        check_names(schema)?;
+        Ok(compiled)
+    };
+    let input = compiled(&contract.input_schema, Role::Input)
         .map_err(|error| RegistrationError::Schema { side: Side::Input, error })?;
-    let output = compile(&contract.output_schema, Role::Output)
+    let output = compiled(&contract.output_schema, Role::Output)
         .map_err(|error| RegistrationError::Schema { side: Side::Output, error })?;
     Ok(BoundTool::bind(contract, input, output, capabilities, executor)?)
 }

@@ -20,3 +20,4 @@ mod shown;
 mod terminal;
 mod tool;
 mod upstream;
+mod upstream_schema;
