@@ -16,7 +16,7 @@ const pages: [path: string, words: string][] = [
   ["/approvals?tab=group", "Always ask"],
   ["/approvals?id={pending}", "Requested by"],
   ["/usage", "By tool"],
-  ["/upstreams?server=notes", "Reached by"],
+  ["/upstreams?server=notes", "Answers in"],
   ["/registry?id=core__calculate_roi", "In your tenant"],
   ["/policy", "It could be saved"],
   ["/audit", "core__calculate_roi"],
