@@ -230,6 +230,19 @@ pub struct InvocationListView {
     /// Where the next page starts; none when this is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// How far a search of inputs went; only with `text`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched: Option<SearchedView>,
+}
+
+/// How far a search of inputs went. There may be more beyond it: `next_cursor` goes on from there.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SearchedView {
+    /// How many calls were looked at for this page.
+    pub calls: u64,
+    /// When the oldest of them was made; none when there was none to look at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_to: Option<String>,
 }
 
 /// One event of the record.

@@ -43,8 +43,8 @@ pub use file::{FileListView, FileView, InvocationFilesView};
 pub use input_request::{AnswerInputRequest, InputRequestView};
 pub use invocation::{
     AuditReportView, BrokenRecordView, CallView, CreateSessionRequest, EventView, InvocationListView,
-    InvocationView, InvokeRequest, MeView, ReasonRequest, RejectRequest, SessionView, SettleRequest,
-    SettlementWord, TimingView, rfc3339,
+    InvocationView, InvokeRequest, MeView, ReasonRequest, RejectRequest, SearchedView, SessionView,
+    SettleRequest, SettlementWord, TimingView, rfc3339,
 };
 pub use key::{CreateKeyRequest, KeyListView, KeyView, NewKeyView, RotateKeyRequest};
 pub use kill::{KillListView, KillView, ThrowKillRequest, ThrownKillView};

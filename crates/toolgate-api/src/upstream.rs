@@ -114,6 +114,9 @@ pub struct UpstreamHealthView {
     /// The end of what its process wrote to standard error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
+    /// How long its calls take, about, in milliseconds; none before the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typical_ms: Option<u64>,
 }
 
 /// A page of MCP servers.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgate_core::document::{Area, DocumentKind, Expect};
 use toolgate_core::grant::Grant;
-use toolgate_core::port::store::{InvocationFilter, Page};
+use toolgate_core::port::grant_use::GrantUse;
 use toolgate_core::{Actor, Invocation};
 
 use crate::stored::{Stored, part_of};
@@ -81,7 +81,8 @@ impl App {
         self.put_stored(actor, KIND, &name, &grant, Expect::Anything).await
     }
 
-    /// Grants after `after`, and where the next part starts: one's own, or all for those who manage approvals.
+    /// Grants after `after` with how often each was used, and where the next part starts: one's own, or all for those who
+    /// manage approvals.
     ///
     /// # Errors
     /// When the store can't be asked.
@@ -90,11 +91,14 @@ impl App {
         actor: &Actor,
         after: Option<&str>,
         limit: usize,
-    ) -> Result<(Vec<Stored<Grant>>, Option<String>), AppError> {
+    ) -> Result<(Vec<(Stored<Grant>, u64)>, Option<String>), AppError> {
         let manages = self.require(actor, Area::Approvals).is_ok();
         let mut all: Vec<Stored<Grant>> = self.stored(actor, KIND).await?;
         all.retain(|grant| manages || concerns(&grant.body, actor));
-        Ok(part_of(all, |grant| &grant.name, after, limit))
+        let (part, next) = part_of(all, |grant| &grant.name, after, limit);
+        let uses: Vec<GrantUse> = part.iter().map(uses_of).collect();
+        let used = self.store().grant_uses(&actor.tenant, &uses).await?;
+        Ok((part.into_iter().zip(used).collect(), next))
     }
 
     /// One grant and how often it was used, up to a thousand times.
@@ -107,17 +111,8 @@ impl App {
         if !concerns(&grant.body, actor) && self.require(actor, Area::Approvals).is_err() {
             return Err(AppError::NotFound { what: "grant" });
         }
-        let filter = InvocationFilter {
-            tool: Some(grant.body.tool.clone()),
-            actor: Some(grant.body.actor.clone()),
-            since: Some(grant.body.created_at),
-            ..InvocationFilter::default()
-        };
-        let rule = Grant::rule(name);
-        let page = Page { after: None, limit: 1_000 };
-        let calls = self.store().list(&actor.tenant, &filter, page).await?;
-        let used = calls.iter().filter(|call| call.opened.rule.as_deref() == Some(rule.as_str())).count();
-        Ok((grant, used as u64))
+        let used = self.store().grant_uses(&actor.tenant, &[uses_of(&grant)]).await?;
+        Ok((grant, used.first().copied().unwrap_or_default()))
     }
 
     /// Takes a grant back: by whoever gave it, the person it works for, or those who manage approvals.
@@ -131,6 +126,15 @@ impl App {
             self.require(actor, Area::Approvals)?;
         }
         self.remove_stored(actor, KIND, name, Expect::Anything).await
+    }
+}
+
+fn uses_of(grant: &Stored<Grant>) -> GrantUse {
+    GrantUse {
+        rule: Grant::rule(&grant.name),
+        tool: grant.body.tool.clone(),
+        actor: grant.body.actor.clone(),
+        after: grant.body.call,
     }
 }
 

@@ -119,7 +119,7 @@ pub use outbox::{Channel, Outbox, Pace, Shape};
 pub use password::Password;
 pub use policy::{PolicyState, PolicyVersion};
 pub use principal::{NewPrincipal, PrincipalChange};
-pub use read_invocation::InvocationQuery;
+pub use read_invocation::{InvocationPart, InvocationQuery, SearchedInputs};
 pub use reassign::Assignee;
 pub use review::Decision;
 pub use role::TenantRole;

@@ -3,6 +3,7 @@
 //! What a sender says of a file is shown and never trusted: its name is cleaned, and only what its own first bytes show
 //! to be a picture is ever called one.
 
+use crate::accept::Accept;
 use crate::actor::Actor;
 use crate::contract::text_form;
 use crate::id::{FileId, PrincipalId, TenantId};
@@ -54,6 +55,12 @@ impl File {
     pub fn is_of(&self, actor: &Actor) -> bool {
         self.tenant == actor.tenant
             && (self.owner == actor.principal || actor.subject_id() == Some(&self.owner))
+    }
+
+    /// Whether it is of one of these kinds.
+    #[must_use]
+    pub fn is_one_of(&self, kinds: &Accept) -> bool {
+        kinds.takes(&self.name, &self.media_type, self.picture)
     }
 
     /// How many parts it has.

@@ -3,6 +3,7 @@
 //! No database, no HTTP, no policy engine: those are ports here and adapters elsewhere. The one way to run a tool is
 //! [`Runner::execute`](runner::Runner::execute).
 
+pub mod accept;
 pub mod actor;
 pub mod administration;
 pub mod approval_rule;

@@ -150,6 +150,9 @@ impl From<AppError> for ApiError {
             AppError::TooLarge { most } => Self::door(DoorCode::PayloadTooLarge, cause.to_string())
                 .hint("send a smaller file, or ask whoever runs this server to raise `files.max_bytes`")
                 .details(serde_json::json!({ "max_bytes": most })),
+            AppError::WrongKind { .. } => Self::door(DoorCode::UnsupportedMediaType, cause.to_string()).hint(
+                "choose another file; its name or its `Content-Type` has to say that it is one of these",
+            ),
             AppError::StorageFull => {
                 Self::door(DoorCode::StorageFull, "the files kept here take up all the room they may")
             }

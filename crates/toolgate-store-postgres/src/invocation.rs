@@ -84,7 +84,7 @@ impl InvocationStore for PostgresStore {
         filter: &InvocationFilter,
         page: Page,
     ) -> Result<Vec<Invocation>, StoreError> {
-        let query = ListQuery::of(tenant, filter, page);
+        let query = ListQuery::of(&row::listed_columns(), tenant, filter, page);
         let params: Vec<&(dyn ToSql + Sync)> = query.params.iter().map(|param| &**param as _).collect();
         row::all(&self.query(&query.sql, &params).await?, row::invocation)
     }
@@ -209,13 +209,15 @@ impl PostgresStore {
 type Param = Box<dyn ToSql + Sync + Send>;
 
 /// A list's SQL: only the conditions asked for, so that each combination is planned for itself.
-struct ListQuery {
-    sql: String,
-    params: Vec<Param>,
+/// Calls, newest first.
+pub(crate) struct ListQuery {
+    pub(crate) sql: String,
+    pub(crate) params: Vec<Param>,
 }
 
 impl ListQuery {
-    fn of(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> Self {
+    /// These columns of them, the id among them.
+    pub(crate) fn of(columns: &str, tenant: &TenantId, filter: &InvocationFilter, page: Page) -> Self {
         let mut query = Self { sql: String::new(), params: Vec::new() };
         let mut conditions = vec![query.condition("tenant_id =", tenant.to_string())];
         if let Some(after) = page.after {
@@ -241,7 +243,6 @@ impl ListQuery {
         }
         let conditions = conditions.join(" AND ");
         let limit = query.condition("LIMIT", i64::from(page.limit));
-        let columns = row::listed_columns();
         let part = |more: &str| {
             format!("SELECT {columns} FROM invocations WHERE {conditions}{more} ORDER BY id DESC {limit}")
         };
@@ -267,7 +268,7 @@ impl ListQuery {
         query
     }
 
-    fn condition(&mut self, words: &str, param: impl ToSql + Sync + Send + 'static) -> String {
+    pub(crate) fn condition(&mut self, words: &str, param: impl ToSql + Sync + Send + 'static) -> String {
         self.params.push(Box::new(param));
         format!("{words} ${}", self.params.len())
     }

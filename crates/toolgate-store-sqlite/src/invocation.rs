@@ -66,7 +66,7 @@ impl InvocationStore for SqliteStore {
         filter: &InvocationFilter,
         page: Page,
     ) -> Result<Vec<Invocation>, StoreError> {
-        let (sql, values) = list_query(tenant, filter, page);
+        let (sql, values) = list_query(&row::listed_columns(), tenant, filter, page);
         self.database
             .read(move |connection| {
                 let values: Vec<&dyn ToSql> = values.iter().map(|value| &**value as &dyn ToSql).collect();
@@ -363,9 +363,15 @@ pub(crate) fn by_id(connection: &Connection, id: InvocationId) -> Result<Option<
     row::first(connection, &sql, &[&id.to_string()], row::invocation)
 }
 
-type Values = Vec<Box<dyn ToSql + Send>>;
+pub(crate) type Values = Vec<Box<dyn ToSql + Send>>;
 
-fn list_query(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> (String, Values) {
+/// These columns of calls, newest first.
+pub(crate) fn list_query(
+    columns: &str,
+    tenant: &TenantId,
+    filter: &InvocationFilter,
+    page: Page,
+) -> (String, Values) {
     let mut conditions = vec!["tenant_id = ?1".to_owned()];
     let mut values: Values = vec![Box::new(tenant.to_string())];
     let mut condition = |text: &str, value: Box<dyn ToSql + Send>| {
@@ -402,8 +408,7 @@ fn list_query(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> (Stri
         condition("id < ?", Box::new(after.to_string()));
     }
     let sql = format!(
-        "SELECT {} FROM invocations WHERE {} ORDER BY id DESC LIMIT {}",
-        row::listed_columns(),
+        "SELECT {columns} FROM invocations WHERE {} ORDER BY id DESC LIMIT {}",
         conditions.join(" AND "),
         page.limit
     );

@@ -292,7 +292,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists standing grants: your own, or all for those who manage approvals. */
+        /** Lists standing grants and how often each was used: your own, or all for those who manage approvals. */
         get: operations["list_grants"];
         put?: never;
         post?: never;
@@ -2488,9 +2488,9 @@ export interface components {
             call_id: string;
             /**
              * Format: int64
-             * @description How often it was used, up to a thousand; only when one grant is asked for.
+             * @description How often it was used, up to a thousand times.
              */
-            used?: number | null;
+            used?: number;
         };
         /** @description An identity provider to sign in with. */
         IdentityProviderView: {
@@ -2548,6 +2548,7 @@ export interface components {
             invocations: components["schemas"]["InvocationView"][];
             /** @description Where the next page starts; none when this is the last. */
             next_cursor?: string | null;
+            searched?: components["schemas"]["SearchedView"] | null;
         };
         /** @description One call with everything recorded of it. */
         InvocationView: {
@@ -3465,6 +3466,16 @@ export interface components {
              */
             version?: number | null;
         };
+        /** @description How far a search of inputs went. There may be more beyond it: `next_cursor` goes on from there. */
+        SearchedView: {
+            /**
+             * Format: int64
+             * @description How many calls were looked at for this page.
+             */
+            calls: number;
+            /** @description When the oldest of them was made; none when there was none to look at. */
+            back_to?: string | null;
+        };
         /**
          * Format: password
          * @description A text that is never printed.
@@ -3922,6 +3933,11 @@ export interface components {
             failed_at?: string | null;
             /** @description The end of what its process wrote to standard error. */
             stderr?: string | null;
+            /**
+             * Format: int64
+             * @description How long its calls take, about, in milliseconds; none before the first one.
+             */
+            typical_ms?: number | null;
         };
         /** @description A page of MCP servers. */
         UpstreamListView: {
@@ -4196,7 +4212,10 @@ export interface operations {
                 actor?: string;
                 /** @description In one session. */
                 session_id?: string;
-                /** @description Whose input holds this text, whatever its case. A page may be short: go on with its `next_cursor`. */
+                /**
+                 * @description Whose input holds this text, whatever its case. A page looks at no more than 20,000 calls and may be short, or
+                 *     empty: `searched` says how far it went, and `next_cursor` goes on. Inputs over 8 KiB are not looked into.
+                 */
                 text?: string;
                 /** @description Made at or after this moment (RFC 3339). */
                 since?: string;
@@ -8056,6 +8075,12 @@ export interface operations {
                  * @example q3.csv
                  */
                 name: string;
+                /**
+                 * @description Refused unless it is one of these, by its name or its type: endings and media types with commas between them, as
+                 *     `x-accept` of a field says.
+                 * @example text/csv,.csv
+                 */
+                accept?: string;
             };
             header?: never;
             path?: never;

@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CopyableId, useCopy } from "@/components/ui/copyable";
-import { Drawer, DrawerSection } from "@/components/ui/drawer";
+import { BadgeSkeleton, Drawer, DrawerSection } from "@/components/ui/drawer";
 import { JsonView } from "@/components/ui/json-view";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
@@ -47,10 +47,14 @@ export function RunDrawer() {
             <EffectBadge effect={shown.effect} />
             <EgressBadge egress={shown.egress} />
           </>
+        ) : run.isPending ? (
+          <BadgeSkeleton />
         ) : null
       }
       description={
-        shown ? (
+        run.isPending ? (
+          <Skeleton className="h-5 w-40" />
+        ) : shown ? (
           <span className="flex flex-wrap items-center gap-x-2">
             <CopyableId id={shown.id} />· <RelativeTime at={shown.created_at} />
           </span>

@@ -11,6 +11,7 @@ import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { StatusBadge } from "@/components/ui/state-badges";
 import { EmptyState, ErrorNote, ErrorState } from "@/components/ui/states";
 import { sentence } from "@/api/error";
+import { FileLinks } from "@/files/file-links";
 import { formatDuration } from "@/lib/format";
 import { Output, sectionsOf } from "@/output/sections";
 import { useCancelRun } from "@/runs/actions";
@@ -44,7 +45,10 @@ export function ResultPanel({ tool, call, run, calling, refused, onRerun }: {
       </div>
       {refused ? <ErrorNote error={refused} className="mb-4" /> : null}
       {shown ? (
-        <RunResult tool={tool} run={shown} />
+        <>
+          <RunResult tool={tool} run={shown} />
+          <FileLinks run={shown.id} value={shown.output} label="Files of the result" card />
+        </>
       ) : calling || (call !== undefined && run.isPending) ? (
         <Card className="p-5">
           <Loading label="Running">

@@ -129,6 +129,10 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+fn took(milliseconds: Option<u64>) -> String {
+    milliseconds.map_or_else(String::new, |milliseconds| format!("{milliseconds} ms"))
+}
+
 impl Facts for UpstreamView {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let upstream = &self.upstream;
@@ -147,6 +151,7 @@ impl Facts for UpstreamView {
             ("at once", format!("{} calls", upstream.concurrency)),
             ("connects within", format!("{} ms", upstream.connect_timeout_ms)),
             ("state here", state.unwrap_or_default().to_owned()),
+            ("answers in about", took(health.and_then(|health| health.typical_ms))),
             ("protocol", health.and_then(|health| health.protocol.clone()).unwrap_or_default()),
             ("last fault", health.and_then(|health| health.last_error.clone()).unwrap_or_default()),
             ("at", moment(health.and_then(|health| health.failed_at.as_ref()))),

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use toolgate_api::{
     ApproveRequest, CallView, ErrorBody, EventView, InvocationListView, InvocationView, ReasonRequest,
-    RejectRequest, SettleRequest, SettlementWord,
+    RejectRequest, SearchedView, SettleRequest, SettlementWord, rfc3339,
 };
 use toolgate_app::{Decision, InvocationQuery, Settlement};
 use toolgate_core::id::InvocationId;
@@ -44,7 +44,8 @@ pub(crate) struct InvocationPage {
     /// In one session.
     #[param(pattern = "^ses_[0-9a-f]{32}$")]
     session_id: Option<String>,
-    /// Whose input holds this text, whatever its case. A page may be short: go on with its `next_cursor`.
+    /// Whose input holds this text, whatever its case. A page looks at no more than 20,000 calls and may be short, or
+    /// empty: `searched` says how far it went, and `next_cursor` goes on. Inputs over 8 KiB are not looked into.
     #[param(max_length = 200)]
     text: Option<String>,
     /// Made at or after this moment (RFC 3339).
@@ -89,10 +90,14 @@ pub(crate) async fn list_invocations(
     }
     let after = page.cursor.map(|id| parse_id(&id, "cursor")).transpose()?;
     let request = InvocationQuery { filter, text, after, limit: limit(page.limit, 50)? };
-    let (found, next) = state.app.list_invocations(&actor, request).await?;
+    let part = state.app.list_invocations(&actor, request).await?;
+    let searched = part
+        .searched
+        .map(|searched| SearchedView { calls: searched.calls, back_to: searched.back_to.map(rfc3339) });
     Ok(Json(InvocationListView {
-        invocations: found.into_iter().map(InvocationView::from).collect(),
-        next_cursor: next.map(|id| id.to_string()),
+        invocations: part.invocations.into_iter().map(InvocationView::from).collect(),
+        next_cursor: part.next.map(|id| id.to_string()),
+        searched,
     }))
 }
 

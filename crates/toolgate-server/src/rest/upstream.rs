@@ -201,5 +201,7 @@ fn health_view(health: Health) -> UpstreamHealthView {
         last_error: health.last_error,
         failed_at: health.failed_at.map(rfc3339),
         stderr: health.stderr,
+        // A call that took less than half of one took one: nothing takes no time.
+        typical_ms: health.typical.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX).max(1)),
     }
 }

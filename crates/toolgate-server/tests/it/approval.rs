@@ -298,6 +298,7 @@ async fn a_standing_grant_lets_just_such_calls_run_until_it_is_taken_back() {
     assert_eq!(transfer(OTHER_USER.into(), 1, "ada").await.0, 202, "another caller");
     let (_, grants) = desk.gate.send(Some(&desk.boss), "GET", "/api/v1/grants", None, &[]).await;
     let name = grants["grants"][0]["name"].as_str().unwrap().to_owned();
+    assert_eq!(grants["grants"][0]["used"], 1);
     let path = format!("/api/v1/grants/{name}");
     assert_eq!(desk.gate.send(Some(&desk.boss), "GET", &path, None, &[]).await.1["used"], 1);
     assert_eq!(desk.gate.send(Some(OTHER_USER), "GET", &path, None, &[]).await.0, 404);

@@ -16,6 +16,8 @@ use toolgate_core::id::{
 };
 use toolgate_core::invocation::{Opened, Step};
 use toolgate_core::notification::{Notification, NotificationState, Tried};
+use toolgate_core::port::grant_use::{GrantUse, GrantUseStore};
+use toolgate_core::port::input_search::{InputSearchStore, Searched};
 use toolgate_core::port::outbox::{News, OutboxStore};
 use toolgate_core::port::store::{
     AdminStore, AuditStore, Begun, EndSignIns, InvocationFilter, InvocationStore, Page, PrincipalStore,
@@ -160,6 +162,27 @@ impl SessionStore for Losing {
 impl UsageStore for Losing {
     async fn usage(&self, tenant: &TenantId, query: &UsageQuery) -> Answer<Vec<UsageRow>> {
         self.store.usage(tenant, query).await
+    }
+}
+
+#[async_trait]
+impl InputSearchStore for Losing {
+    async fn search_inputs(
+        &self,
+        tenant: &TenantId,
+        filter: &InvocationFilter,
+        text: &str,
+        page: Page,
+        most: u32,
+    ) -> Answer<Searched> {
+        self.store.search_inputs(tenant, filter, text, page, most).await
+    }
+}
+
+#[async_trait]
+impl GrantUseStore for Losing {
+    async fn grant_uses(&self, tenant: &TenantId, grants: &[GrantUse]) -> Answer<Vec<u64>> {
+        self.store.grant_uses(tenant, grants).await
     }
 }
 

@@ -14,6 +14,7 @@ mod guarding;
 mod handed_on;
 mod hostile;
 mod input_request;
+mod input_search;
 mod losing;
 mod many;
 mod mcp;
