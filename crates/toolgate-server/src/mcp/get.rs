@@ -96,12 +96,14 @@ impl Open {
         let (out, messages) = Outbox::new();
         let gone = state.closing.child_token();
         let guard = gone.clone().drop_guard();
+        let began = state.app.runner().parts().clock.now();
         let listening = Box::pin(async move {
             let (id, outside) = (Id::Number(0), AtomicU64::new(0));
             let exchange = Exchange {
                 actor: &actor,
                 client: &client,
                 session: None,
+                began,
                 selection: &selection,
                 id: &id,
                 base: "",
@@ -136,6 +138,7 @@ impl Open {
                 actor: &actor,
                 client: &client,
                 session: Some(&session),
+                began: resumed.began(),
                 selection: &selection,
                 id: &request,
                 base: &base,

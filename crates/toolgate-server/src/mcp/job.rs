@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
-use toolgate_core::Actor;
+use toolgate_core::{Actor, Timestamp};
 use toolgate_mcp::{Client, Exchange, Headers, Outbox, Request, RpcError, Selection, result_message};
 
 use super::accept::Accepts;
@@ -40,6 +40,8 @@ pub(super) struct Job {
     pub(super) parts: Parts,
     pub(super) actor: Actor,
     pub(super) client: Client,
+    /// When the request came.
+    pub(super) began: Timestamp,
     pub(super) session: Option<String>,
     pub(super) selection: Selection,
 }
@@ -111,6 +113,7 @@ impl Job {
                 actor: &self.actor,
                 client: &self.client,
                 session: self.session.as_deref(),
+                began: self.began,
                 selection: &self.selection,
                 id: &id,
                 base: &base,

@@ -23,6 +23,7 @@ const ASSUMED: &str = "2025-03-26";
 
 /// Takes one message.
 pub(super) async fn post(State(state): State<ServerState>, request: Request) -> Response {
+    let began = state.app.runner().parts().clock.now();
     let (parts, body) = request.into_parts();
     let actor = match caller::of(&state, &parts).await {
         Ok(actor) => actor,
@@ -69,7 +70,7 @@ pub(super) async fn post(State(state): State<ServerState>, request: Request) -> 
                 Ok(client) => client,
                 Err(error) => return refuse::rpc(&error, Some(&request.id)),
             };
-            Job { state, parts, actor, client, session: None, selection }.answer(request, accepts).await
+            Job { state, parts, actor, client, began, session: None, selection }.answer(request, accepts).await
         }
         Message::Request(request) if request.method == "initialize" => initialize(&state, &actor, &request),
         Message::Request(request) => {
@@ -77,7 +78,7 @@ pub(super) async fn post(State(state): State<ServerState>, request: Request) -> 
                 Ok(known) => known,
                 Err(refused) => return refused,
             };
-            Job { state, parts, actor, client, session, selection }.answer(request, accepts).await
+            Job { state, parts, actor, client, began, session, selection }.answer(request, accepts).await
         }
         Message::Notification(notification) => {
             if let Named::Unknown = session::named(&state, &parts.headers, &actor).await {

@@ -4,6 +4,7 @@ mod approval;
 mod auth;
 mod call;
 mod endpoint;
+mod give_up;
 mod hostile;
 mod legacy;
 mod listen;
