@@ -11,7 +11,7 @@ use toolgate_core::runner::Watch;
 use toolgate_core::toolset::{Toolset, ToolsetMode};
 use toolgate_core::{Actor, BoundTool, CallError, CallResult, Invocation, Timestamp, ToolContract};
 
-use crate::jsonrpc::RpcError;
+use crate::rpc_error::RpcError;
 
 /// Which tools an endpoint is about.
 #[derive(Debug, Clone)]

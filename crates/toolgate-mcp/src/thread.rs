@@ -15,9 +15,10 @@ use crate::content;
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::McpGate;
-use crate::jsonrpc::{Id, RpcError};
+use crate::jsonrpc::Id;
 use crate::plane::PlaneError;
 use crate::report::Reports;
+use crate::rpc_error::RpcError;
 use crate::seal::Purpose;
 
 /// How long a call runs before others need to know of it. What is over sooner costs nothing more.
@@ -39,8 +40,13 @@ struct Thread {
     token: Option<Value>,
     /// Until when the client is kept waiting, in seconds.
     until: i64,
-    /// When the request came.
+    /// When the request came. Ids of an earlier release do not say so; then it counts as long ago.
+    #[serde(default = "long_ago")]
     began: Timestamp,
+}
+
+const fn long_ago() -> Timestamp {
+    Timestamp::from_micros(0)
 }
 
 /// Where a client wants to go on.
