@@ -34,6 +34,7 @@ mod state;
 mod task;
 mod thread;
 mod tool;
+mod unread;
 
 pub use capability::{ClientCapabilities, TASKS};
 pub use conformance::Fixtures;
@@ -53,3 +54,4 @@ pub use seal::{CannotSeal, Purpose, Sealer};
 pub use session::Session;
 pub use thread::{LastEvent, Resumed};
 pub use tool::annotations;
+pub use unread::{Kept, Reader, Unread, UnreadLimits};

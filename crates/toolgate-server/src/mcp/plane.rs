@@ -13,7 +13,9 @@ use toolgate_core::id::{InvocationId, Slug, ToolName};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::runner::RunError;
 use toolgate_core::toolset::Toolset;
-use toolgate_core::{Actor, BoundTool, CallError, CallResult, ErrorCode, Invocation, Source, Timestamp, ToolContract};
+use toolgate_core::{
+    Actor, BoundTool, CallError, CallResult, ErrorCode, Invocation, Source, Timestamp, ToolContract,
+};
 use toolgate_mcp::{Order, Plane, PlaneError, RpcError, Selection, Verdict};
 
 use crate::error::ApiError;

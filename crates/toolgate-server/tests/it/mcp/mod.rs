@@ -11,6 +11,7 @@ mod listen;
 mod question;
 mod resume;
 mod task;
+mod unread;
 mod wire;
 
 use futures::StreamExt;
