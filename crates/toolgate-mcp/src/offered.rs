@@ -74,7 +74,16 @@ impl McpGate {
         let kept = self.brought_back(x, params, &digest)?.and_then(|state| state.kept);
         let context = x.context(params, kept.as_ref());
         let asker = Asker { actor: x.actor, context: &context };
-        match self.offerings(x).read(&asker, uri).await? {
+        let offered = self.offerings(x).read(&asker, uri).await.map_err(|cause| {
+            let error = RpcError::from(cause);
+            // The handshake era has a code of its own for this.
+            let missing = error.data.as_ref().is_some_and(|data| data["code"] == "not_found");
+            match x.client.is_modern() || !missing {
+                true => error,
+                false => RpcError { code: RpcError::RESOURCE_NOT_FOUND, ..error },
+            }
+        })?;
+        match offered {
             Offered::Complete(body) => Ok(whole(x, &body, true)),
             Offered::InputRequired { requests, state } => self.ask_client(x, &digest, &requests, state),
         }

@@ -30,6 +30,8 @@ impl RpcError {
     pub const INVALID_PARAMS: i64 = -32602;
     /// Something went wrong on our side.
     pub const INTERNAL: i64 = -32603;
+    /// There is no such resource, in the words of the handshake era.
+    pub const RESOURCE_NOT_FOUND: i64 = -32002;
     /// A header says something else than the body.
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The client did not declare what this needs.
