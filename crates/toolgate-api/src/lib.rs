@@ -38,7 +38,7 @@ pub use assignment::{AssignmentListView, AssignmentView, PutAssignmentRequest};
 pub use connection::{ConnectRequest, ConnectView, ConnectionListView, ConnectionView, PutConnectionRequest};
 pub use entity::{EntityListView, EntityTypeListView, EntityTypeView, EntityView};
 pub use error::{DoorCode, ErrorBody, ErrorView};
-pub use event_list::{AuditEventListView, AuditEventView, cursor_of};
+pub use event_list::{AuditEventListView, AuditEventView};
 pub use file::{FileListView, FileView, InvocationFilesView};
 pub use input_request::{AnswerInputRequest, InputRequestView};
 pub use invocation::{

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgate_core::administration::Write;
 use toolgate_core::document::{Area, DocumentKind, Expect};
 use toolgate_core::grant::Grant;
 use toolgate_core::port::grant_use::GrantUse;
+use toolgate_core::port::store::StoreError;
 use toolgate_core::{Actor, Invocation};
 
 use crate::stored::{Stored, part_of};
@@ -50,16 +52,40 @@ impl App {
         Ok(())
     }
 
-    /// Gives a standing grant with an approved call as its example.
-    pub(crate) async fn give_grant(
+    /// Lets a waiting call run, and gives a standing grant with it as the example: both, or neither. The inner error is
+    /// the call's own, such as a conflict when it no longer waits.
+    pub(crate) async fn decide_and_remember(
         &self,
         actor: &Actor,
         invocation: &Invocation,
+        reason: Option<String>,
         remember: &Remember,
-    ) -> Result<Stored<Grant>, AppError> {
+    ) -> Result<Result<Invocation, StoreError>, AppError> {
+        let decision = match self.runner.decision(invocation, &actor.principal, true, reason) {
+            Ok(decision) => decision,
+            Err(cause) => return Ok(Err(cause)),
+        };
+        // One call gives one grant; saying it again says it anew.
+        let name = format!("gnt-{}", invocation.id().uuid().simple());
+        let grant = self.grant_of(actor, invocation, remember);
+        let along = vec![Write::Advance(Box::new(decision))];
+        match self.put_stored_along(actor, KIND, &name, &grant, Expect::Anything, along).await {
+            // A grant stands in nobody's way, so what has changed is the call.
+            Err(AppError::Conflict { .. }) if self.has_room(actor, KIND, &name).await.is_ok() => {
+                return Ok(Err(StoreError::Conflict));
+            }
+            other => other?,
+        }
+        let row = self.store().get(&actor.tenant, invocation.id()).await?;
+        let row = row.ok_or(AppError::NotFound { what: "invocation" })?;
+        self.runner.announce(&row);
+        Ok(Ok(row))
+    }
+
+    fn grant_of(&self, actor: &Actor, invocation: &Invocation, remember: &Remember) -> Grant {
         let opened = &invocation.opened;
         let now = self.now();
-        let grant = Grant {
+        Grant {
             tool: opened.tool.clone(),
             actor: opened.actor.clone(),
             subject: opened.subject.clone(),
@@ -75,10 +101,7 @@ impl App {
             by: actor.principal.clone(),
             created_at: now,
             call: invocation.id(),
-        };
-        // One call gives one grant; saying it again says it anew.
-        let name = format!("gnt-{}", invocation.id().uuid().simple());
-        self.put_stored(actor, KIND, &name, &grant, Expect::Anything).await
+        }
     }
 
     /// Grants after `after` with how often each was used, and where the next part starts: one's own, or all for those who

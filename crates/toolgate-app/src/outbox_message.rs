@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use toolgate_core::event::{Event, EventKind};
 use toolgate_core::id::TenantId;
 use toolgate_core::notification::NotificationKind;
+use toolgate_core::text::turns_around;
 use toolgate_core::{Approval, Invocation, JsonText, Timestamp};
 
 use crate::input_request;
@@ -181,7 +182,7 @@ fn said(event: &Event) -> Said {
 
 /// One line of bounded length, without what could steer whatever shows it.
 fn plain(text: &str) -> String {
-    let hides = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let hides = |c: char| c.is_control() || turns_around(c);
     let clean: String = text.chars().map(|c| if hides(c) { ' ' } else { c }).take(MOST).collect();
     if text.chars().nth(MOST).is_some() { clean + "…" } else { clean }
 }

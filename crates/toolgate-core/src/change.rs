@@ -22,7 +22,7 @@ pub struct NewCall {
 }
 
 /// One step of a known call: its row afterwards, and the event.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     next: Invocation,
     draft: EventDraft,

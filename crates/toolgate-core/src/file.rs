@@ -7,6 +7,7 @@ use crate::accept::Accept;
 use crate::actor::Actor;
 use crate::contract::text_form;
 use crate::id::{FileId, PrincipalId, TenantId};
+use crate::text::is_invisible;
 use crate::time::Timestamp;
 
 /// The size of the parts a file is kept in; the last one may be smaller.
@@ -142,12 +143,8 @@ pub fn clean_name(given: &str) -> Option<String> {
 
 /// Characters that make a name look like another.
 fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffd}' | '\u{e0000}'..='\u{e0fff}')
+    // The last two stand for what could not be shown or read.
+    c.is_control() || is_invisible(c) || matches!(c, '\u{fffc}' | '\u{fffd}')
 }
 
 /// A media type without parameters, in lower case; what is none becomes plain bytes.

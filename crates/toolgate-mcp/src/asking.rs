@@ -9,7 +9,8 @@ use toolgate_core::{CallResult, Invocation};
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::McpGate;
-use crate::jsonrpc::{RpcError, request};
+use crate::jsonrpc::request;
+use crate::rpc_error::RpcError;
 use crate::seal::Purpose;
 
 /// How long a person may take to answer on the stream of a request.

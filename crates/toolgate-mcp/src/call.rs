@@ -18,9 +18,9 @@ use crate::era::meta;
 use crate::exchange::Exchange;
 use crate::gate::{McpGate, text};
 use crate::header;
-use crate::jsonrpc::RpcError;
 use crate::plane::{Order, PlaneError};
 use crate::report::Reports;
+use crate::rpc_error::RpcError;
 use crate::search_mode;
 use crate::state::request_digest;
 

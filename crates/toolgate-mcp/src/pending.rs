@@ -12,10 +12,10 @@ use crate::content::{self, CALL_ID};
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::McpGate;
-use crate::jsonrpc::RpcError;
 use crate::plane::PlaneError;
 use crate::question::{Said, declined, verdict};
 use crate::result::ResultText;
+use crate::rpc_error::RpcError;
 use crate::state::RequestState;
 
 /// The key of the one question asked about a call.

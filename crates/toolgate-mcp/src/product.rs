@@ -113,7 +113,7 @@ impl Offerings for ProductOfferings<'_> {
                 Ok(invocation) => call_text(&invocation),
                 Err(PlaneError::NotFound) => return Err(missing()),
                 Err(other) => {
-                    let error = crate::jsonrpc::RpcError::from(other);
+                    let error = crate::rpc_error::RpcError::from(other);
                     return Err(OfferError::Rpc {
                         code: error.code,
                         message: error.message,

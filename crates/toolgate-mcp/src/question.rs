@@ -15,8 +15,9 @@ use toolgate_core::{Actor, Approval};
 
 use crate::exchange::Exchange;
 use crate::gate::McpGate;
-use crate::jsonrpc::{Id, Response, RpcError, request};
+use crate::jsonrpc::{Id, Response, request};
 use crate::plane::Verdict;
+use crate::rpc_error::RpcError;
 use crate::state::RequestState;
 
 /// How long the suite's own questions wait.

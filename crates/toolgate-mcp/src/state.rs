@@ -7,7 +7,7 @@ use toolgate_core::Actor;
 use toolgate_core::id::InvocationId;
 use toolgate_core::json::{canonical_digest, to_hex};
 
-use crate::jsonrpc::RpcError;
+use crate::rpc_error::RpcError;
 use crate::seal::{CannotSeal, Purpose, Sealer};
 
 /// How long someone may take to answer.

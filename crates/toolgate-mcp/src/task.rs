@@ -10,11 +10,11 @@ use crate::content;
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::{McpGate, text};
-use crate::jsonrpc::RpcError;
 use crate::pending::{ANSWER, DECISION};
 use crate::plane::{PlaneError, Selection};
 use crate::question::{Said, declined, verdict};
 use crate::result::ResultText;
+use crate::rpc_error::RpcError;
 
 /// How often it makes sense to ask.
 const POLL_MS: u64 = 1000;

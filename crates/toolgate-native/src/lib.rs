@@ -37,9 +37,12 @@
 //! assert_eq!(tool.contract.unwrap().output_schema["properties"]["doubled"]["type"], "number");
 //! ```
 
+mod heavy;
+
 use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use schemars::generate::SchemaSettings;
@@ -56,6 +59,7 @@ use toolgate_core::port::executor::Executor;
 use toolgate_core::runner::PreviewCall;
 use toolgate_core::{ClearedCall, Effect, Egress};
 
+pub use heavy::heavy_places;
 pub use toolgate_core::port::capability::Capability;
 pub use toolgate_core::port::executor::{ToolContext, ToolFailure};
 pub use toolgate_core::review::{FieldChange, Preview};
@@ -108,6 +112,7 @@ pub struct Promise {
     limits: Limits,
     sections: Vec<OutputSection>,
     capabilities: Vec<Capability>,
+    heavy: bool,
 }
 
 impl Promise {
@@ -149,6 +154,7 @@ impl Promise {
             limits: Limits::default(),
             sections: Vec::new(),
             capabilities: Vec::new(),
+            heavy: false,
         }
     }
 
@@ -260,6 +266,14 @@ impl Promise {
         self
     }
 
+    /// It works the processor hard: all such tools share a few places, and a call waits for one for up to half of its
+    /// time limit.
+    #[must_use]
+    pub fn heavy(mut self) -> Self {
+        self.heavy = true;
+        self
+    }
+
     /// What the tool may reach.
     #[must_use]
     pub fn needs(mut self, capability: Capability) -> Self {
@@ -289,6 +303,8 @@ impl NativeTool {
     #[must_use]
     pub fn of<T: Tool>(tool: T) -> Self {
         let promise = T::promise();
+        let patience = Duration::from_millis(promise.limits.timeout_ms) / 2;
+        let patience = promise.heavy.then_some(patience);
         let contract = promise.id.parse().map(|id| ToolContract {
             id,
             title: promise.title.to_owned(),
@@ -324,7 +340,7 @@ impl NativeTool {
         Self {
             contract,
             capabilities: promise.capabilities,
-            executor: Arc::new(Typed { tool, types: PhantomData }),
+            executor: Arc::new(Typed { tool, patience, types: PhantomData }),
         }
     }
 }
@@ -421,6 +437,8 @@ fn without_width(schema: &mut Schema) {
 
 struct Typed<T> {
     tool: T,
+    /// How long a heavy tool waits for a place.
+    patience: Option<Duration>,
     types: PhantomData<fn() -> T>,
 }
 
@@ -431,6 +449,10 @@ impl<T: Tool> Executor for Typed<T> {
         // The schema came from the same type, so what it let through fits, except for what no schema can say.
         let input =
             serde_json::from_value(input).map_err(|_| ToolFailure::failed("the input could not be read"))?;
+        let _place = match self.patience {
+            Some(patience) => Some(heavy::PLACES.take(patience).await?),
+            None => None,
+        };
         let output = self.tool.run(input, &context).await?;
         serde_json::to_value(output).map_err(|_| ToolFailure::failed("the result has no JSON form"))
     }

@@ -87,6 +87,7 @@ const fn usual_hint(code: DoorCode) -> &'static str {
         DoorCode::UnsupportedMediaType => "send `Content-Type: application/json`",
         DoorCode::PolicyInvalid => "`details.problems` says what is wrong where; nothing was saved",
         DoorCode::TooManyAttempts => "wait, then try again",
+        DoorCode::Unread => "read the call's result by its id",
         DoorCode::Internal => "whoever runs this server finds the cause in its log",
         DoorCode::IdentityUnavailable | DoorCode::StoreUnavailable | DoorCode::ShuttingDown => {
             "try again in a moment"

@@ -12,11 +12,37 @@ use toolgate_core::port::store::{Begun, InvocationFilter, InvocationStore, Page,
 use toolgate_core::{Acting, Timestamp};
 
 use crate::PostgresStore;
+use crate::admin::head_of;
 use crate::row::{self, Cells, EVENT_COLUMNS, INVOCATION_COLUMNS};
+use crate::statement::{self, Entry, EntryKind, Within};
+use crate::work::Work;
 use crate::writer::{HeadFrom, Write};
 
 /// How often a call is tried again when a session's chain turned out to end elsewhere.
 const TRIES: u32 = 8;
+
+/// Takes a step of a call within a change of its tenant.
+pub(crate) async fn advance_within(work: &Work<'_>, change: &Change) -> Result<(), StoreError> {
+    let next = change.next();
+    if next.opened.tenant != work.change.tenant {
+        return Err(StoreError::Refused("the call is of another tenant".to_owned()));
+    }
+    let after = head_of(work, &next.opened.session.to_string()).await?;
+    let event = change.draft().clone().seal(after);
+    let (row, kind) = (change.written_at(event.head()), EntryKind::Step { seen: change.seen() });
+    let entry = Entry { row, events: vec![event], after, kind };
+    let written = match statement::write(Within::Change(work), &[entry]).await.map_err(StoreError::from) {
+        // Another call of the session was written in between, and took the event's place.
+        Err(StoreError::Refused(_)) => return Err(StoreError::Conflict),
+        other => other?,
+    };
+    if !written.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT 1 FROM invocations WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM $2";
+    let there = work.first(sql, &[&next.id().to_string(), &next.opened.tenant.as_str()]).await?;
+    Err(if there.is_some() { StoreError::Conflict } else { StoreError::NotFound })
+}
 
 #[async_trait]
 impl InvocationStore for PostgresStore {

@@ -235,7 +235,7 @@ pub(crate) fn begin(connection: &Connection, call: &NewCall) -> Result<Begun, Fa
     Ok(Begun::Fresh(invocation))
 }
 
-fn advance(connection: &Connection, change: &Change) -> Result<Invocation, Fault> {
+pub(crate) fn advance(connection: &Connection, change: &Change) -> Result<Invocation, Fault> {
     let session = change.next().opened.session.to_string();
     let seen = i64::try_from(change.seen()).unwrap_or(i64::MAX);
     let head = session_head(connection, &session)?;

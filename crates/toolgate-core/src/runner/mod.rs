@@ -90,6 +90,8 @@ pub struct Settings {
     pub lease: Duration,
     /// How long a person has to decide.
     pub approval_deadline: Duration,
+    /// How long an approved call looks for a place among those that run.
+    pub place_deadline: Duration,
     /// How often a repeatable call is tried again after crashes.
     pub max_attempts: u32,
 }
@@ -99,6 +101,7 @@ impl Default for Settings {
         Self {
             lease: Duration::from_secs(30),
             approval_deadline: Duration::from_secs(24 * 60 * 60),
+            place_deadline: Duration::from_secs(60 * 60),
             max_attempts: 3,
         }
     }

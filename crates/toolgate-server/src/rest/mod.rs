@@ -8,6 +8,7 @@ mod connection;
 mod document;
 mod entity;
 mod event_list;
+mod event_place;
 mod file;
 mod input_request;
 mod invocation;

@@ -3,6 +3,7 @@
 
 mod access;
 mod approval;
+mod approved;
 mod browser;
 mod connection;
 mod entity;
