@@ -1,6 +1,6 @@
 //! The servers of all tenants.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ use toolgate_core::runner::ClearedCall;
 use toolgate_core::upstream::{Offer, Upstream, UpstreamAuth};
 use toolgate_egress::EgressClient;
 
+use crate::changes::Changes;
 use crate::connection::{CallFault, Order};
 use crate::fault::Fault;
 use crate::server::{Rest, Server, World};
@@ -34,7 +35,7 @@ pub struct UpstreamPool(Arc<Inner>);
 struct Inner {
     world: Arc<World>,
     servers: Mutex<HashMap<Key, Arc<Server>>>,
-    changed: Arc<Mutex<HashSet<Key>>>,
+    changed: Arc<Mutex<Changes<Key>>>,
     swept: AtomicBool,
 }
 
@@ -84,7 +85,7 @@ impl Inner {
     fn made(&self, key: &Key, upstream: &Arc<Upstream>) -> Server {
         let (told, about) = (Arc::clone(&self.changed), key.clone());
         let changed = Arc::new(move || {
-            told.lock().unwrap_or_else(PoisonError::into_inner).insert(about.clone());
+            told.lock().unwrap_or_else(PoisonError::into_inner).say(about.clone());
         });
         Server::new(key.0.clone(), key.1.clone(), Arc::clone(upstream), Arc::clone(&self.world), changed)
     }
@@ -202,7 +203,7 @@ impl Upstreams for UpstreamPool {
 
     fn take_changed(&self) -> Vec<(TenantId, Slug)> {
         let mut changed = self.0.changed.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *changed).into_iter().collect()
+        changed.take(Instant::now())
     }
 }
 
