@@ -6,7 +6,7 @@ use crate::gate::{ADMIN, OTHER_TENANT, OTHER_USER, TestGate};
 
 #[tokio::test]
 async fn a_search_of_inputs_says_how_far_it_went() {
-    let gate = TestGate::permissive().await;
+    let gate = TestGate::start().await;
     let mut calls = Vec::new();
     for zone in ["Europe/Berlin", "Asia/Tokyo", "Europe/Oslo"] {
         let (status, call) = gate.invoke("core__get_current_time", json!({ "timezone": zone })).await;
