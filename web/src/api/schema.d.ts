@@ -619,9 +619,9 @@ export interface paths {
         /**
          * Streams the record as it grows (server-sent events): from now on, or from what came after `Last-Event-ID` or `after`.
          *     For those who read the record.
-         * @description Each is an `audit` event, its position is the id. Who reads is asked again every few seconds. When the key or the
-         *     sign-in works no more, or the record may no longer be read, the last event is `end`, without an id, and `reason` in
-         *     its data says which: `unauthenticated` or `forbidden`.
+         * @description Each is an `audit` event; its id is its place, which only this server can read. Who reads is asked again every few
+         *     seconds. When the key or the sign-in works no more, or the record may no longer be read, the last event is `end`,
+         *     without an id, and `reason` in its data says which: `unauthenticated` or `forbidden`.
          */
         get: operations["follow_events"];
         put?: never;
@@ -2013,19 +2013,11 @@ export interface components {
             next_cursor?: string | null;
             /** @description How far back was looked. */
             looked_back_to?: string | null;
-            /**
-             * Format: int64
-             * @description Where the record ended when this was asked: what comes later is followed from here, as `after`.
-             */
-            newest: number;
+            /** @description Where the record ended when this was asked: what comes later is followed from here, as `after`. */
+            newest: string;
         };
-        /** @description One event of the record, as it is exported, with its place in the whole of it. */
+        /** @description One event of the record, as it is exported. No two have the same `session_id` and `seq`. */
         AuditEventView: {
-            /**
-             * Format: int64
-             * @description Its place: no two events have the same. Goes to `after` and `Last-Event-ID`.
-             */
-            position: number;
             /** @description The tool of the call it speaks of. */
             tool?: string | null;
             /** @description For whom that call was made. */
@@ -5400,11 +5392,11 @@ export interface operations {
                 from?: string;
                 /** @description Before this moment (RFC 3339). */
                 to?: string;
-                /** @description the position after which to begin, when no `Last-Event-ID` comes */
-                after?: number;
+                /** @description the place after which to begin, when no `Last-Event-ID` comes: `newest` of a list, or `0` for the whole record */
+                after?: string;
             };
             header?: {
-                /** @description the position of the last event you have */
+                /** @description the id of the last event you have */
                 "Last-Event-ID"?: string;
             };
             path?: never;
