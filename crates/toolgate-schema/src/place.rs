@@ -85,6 +85,10 @@ impl<'a> Places<'a> {
             "" => [whole, self.root],
             address => match self.by_id(address) {
                 Some(whole) => [whole, whole],
+                // Counted upwards from where it stands, as one library can write them and none reads them.
+                None if address.starts_with(|c: char| c.is_ascii_digit()) && !address.contains(':') => {
+                    return Target::Nothing;
+                }
                 None => return Target::Elsewhere,
             },
         };
@@ -122,6 +126,6 @@ pub(crate) fn own_id(schema: &Value) -> Option<&str> {
 }
 
 /// Keywords that hold values, in which nothing is a schema.
-fn holds_values(keyword: &str) -> bool {
+pub(crate) fn holds_values(keyword: &str) -> bool {
     matches!(keyword, "const" | "enum" | "default" | "examples")
 }
