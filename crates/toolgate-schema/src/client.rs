@@ -6,9 +6,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::check::Role;
-use crate::ecma::is_ecma;
 use crate::keyword::{Takes, is_count, is_number, is_schema, limit_keyword, names, takes, types, values};
-use crate::place::{Places, Target};
+use crate::place::{Places, Target, holds_values};
+use crate::portable::is_portable;
 
 /// The longest chain of references from the top that is followed.
 const MOST_LINKS: usize = 8;
@@ -21,7 +21,8 @@ type Keywords = Map<String, Value>;
 /// - A boolean where a field's or a form's schema stands is written as an object.
 /// - What no dialect takes, references to nothing and ids that two tools could share are left out; limits of draft-04
 ///   are written as later dialects have them.
-/// - Of an output, regular expressions that are not JavaScript's are left out as well, for clients compile those.
+/// - Of an output, regular expressions that not every client's language has are left out as well, for clients compile
+///   those.
 #[must_use]
 pub fn for_clients(schema: &Value, role: Role) -> Value {
     let Value::Object(keywords) = schema else { return schema.clone() };
@@ -32,6 +33,10 @@ pub fn for_clients(schema: &Value, role: Role) -> Value {
         top.entry("properties").or_insert_with(|| json!({}));
     } else if !top.contains_key("type") && top.contains_key("properties") {
         top.insert("type".to_owned(), "object".into());
+    }
+    let named = top.get("$schema").and_then(Value::as_str);
+    if named.is_none_or(|named| named.contains("2020-12")) && has_tuple(schema) {
+        top.insert("$schema".to_owned(), DRAFT_07.into());
     }
     // Some clients take a boolean here and nothing else.
     if top.get("additionalProperties") == Some(&json!({})) {
@@ -68,6 +73,19 @@ struct Shower<'a> {
 }
 
 impl Shower<'_> {
+    /// The dialect as it is shown. Without one, 2020-12 is meant; of an output it is not said, since some validators
+    /// that have only older ones would rather compile nothing than try.
+    fn dialect(&self, named: &Value) -> Option<Value> {
+        let uri = named.as_str()?.trim_end_matches('#');
+        let uri = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
+        match uri.strip_prefix("json-schema.org/")? {
+            "draft-04/schema" => Some(DRAFT_07.into()),
+            "draft-06/schema" | "draft-07/schema" | "draft/2019-09/schema" => Some(named.clone()),
+            "draft/2020-12/schema" if self.role == Role::Input => Some(named.clone()),
+            _ => None,
+        }
+    }
+
     fn schema(&self, schema: &Value) -> Value {
         match schema {
             Value::Object(keywords) => Value::Object(self.keywords(keywords)),
@@ -99,12 +117,12 @@ impl Shower<'_> {
         let copy = || held.clone();
         let shown = match keyword {
             "$id" | "id" if held.is_string() && (self.by_place || keyword == "id") => None,
-            "$schema" => is_common(held).then(copy),
+            "$schema" => self.dialect(held),
             "$ref" => {
                 let found = self.places.target(held.as_str()?, self.root);
                 (!matches!(found, Target::Nothing)).then(copy)
             }
-            "pattern" if self.role == Role::Output => held.as_str().is_some_and(is_ecma).then(copy),
+            "pattern" if self.role == Role::Output => held.as_str().is_some_and(is_portable).then(copy),
             _ => match takes(keyword) {
                 None | Some(Takes::Anything) => Some(copy()),
                 Some(Takes::Schema) => is_schema(held).then(|| self.schema(held)),
@@ -142,13 +160,31 @@ impl Shower<'_> {
     }
 }
 
-/// Whether `$schema` names a dialect that clients' validators have. Limits of draft-04 were written anew, so it is not.
-fn is_common(named: &Value) -> bool {
-    ["draft-06", "draft-07", "draft/2019-09", "draft/2020-12"].iter().any(|dialect| {
-        let uri = named.as_str().unwrap_or_default().trim_end_matches('#');
-        uri == format!("http://json-schema.org/{dialect}/schema")
-            || uri == format!("https://json-schema.org/{dialect}/schema")
-    })
+/// The dialect that older ones are shown as: every validator has it, and their limits were written in its way.
+const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
+
+/// Whether a place of a list has a schema of its own in `items`, which 2020-12 does not take.
+fn has_tuple(schema: &Value) -> bool {
+    let mut rest = vec![schema];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(items) => rest.extend(items),
+            Value::Object(fields) => {
+                if fields
+                    .get("items")
+                    .and_then(Value::as_array)
+                    .is_some_and(|items| items.iter().any(is_schema))
+                {
+                    return true;
+                }
+                rest.extend(
+                    fields.iter().filter(|(keyword, _)| !holds_values(keyword)).map(|(_, held)| held),
+                );
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether every reference begins at the top.

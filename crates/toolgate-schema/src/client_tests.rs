@@ -34,7 +34,10 @@ fn what_clients_can_read_stays_as_it_is() {
             "then": { "required": ["phone"] }, "else": { "required": ["email"] },
             "additionalProperties": false, "unevaluatedProperties": false, "required": [],
         }),
-        json!({ "type": "object", "properties": { "a": { "type": "array", "items": [{}], "additionalItems": false } } }),
+        json!({
+            "$schema": "https://json-schema.org/draft/2019-09/schema", "type": "object",
+            "properties": { "a": { "type": "array", "items": [{}], "additionalItems": false } },
+        }),
     ] {
         check(Role::Input, schema.clone(), schema);
     }
@@ -101,7 +104,7 @@ fn slips_are_not_handed_on() {
             "required": ["id", "id"],
         }),
         json!({
-            "type": "object",
+            "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
             "properties": { "id": { "type": "string" }, "n": { "exclusiveMinimum": 1 } },
             "required": ["id"],
         }),
@@ -109,7 +112,22 @@ fn slips_are_not_handed_on() {
 }
 
 #[test]
-fn outputs_have_no_expressions_of_other_languages() {
+fn the_dialect_is_one_that_fits() {
+    let tuple = json!({ "type": "object", "properties": { "a": { "items": [{}] } } });
+    let mut named = tuple.clone();
+    named["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    check(Role::Output, tuple, named);
+    let newest = json!({ "type": "object", "$schema": "https://json-schema.org/draft/2020-12/schema" });
+    check(Role::Output, newest, json!({ "type": "object" }));
+    check(
+        Role::Output,
+        json!({ "type": "object", "$schema": "https://example.com" }),
+        json!({ "type": "object" }),
+    );
+}
+
+#[test]
+fn outputs_have_no_expressions_of_one_language_alone() {
     let with = |pattern: &str| json!({ "type": "object", "properties": { "a": { "pattern": pattern } } });
     check(Role::Output, with("^a$"), with("^a$"));
     check(Role::Output, with("(?i)a"), json!({ "type": "object", "properties": { "a": {} } }));

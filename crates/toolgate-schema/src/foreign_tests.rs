@@ -201,6 +201,7 @@ fn references_by_name_are_followed() {
     check(first, &[json!({ "a": ["x"], "b": "x" })], &[json!({ "b": "" }), json!({ "a": [""] })]);
     let found = compile_foreign(&field(json!({ "$ref": "https://example.com/s" })), Role::Output).map(drop);
     assert_eq!(found, Err(SchemaError::RemoteRef { path: "/properties/a/$ref".into() }));
+    check(field(json!({ "$ref": "2/anyOf/0" })), &[json!({ "a": 1 })], &[]);
     noted(
         field(json!({ "$ref": "#/$defs/gone" })),
         &["its output schema has a reference to nothing at `/properties/a/$ref`: anything goes there"],

@@ -1,5 +1,7 @@
 //! What the keywords of all dialects take, for schemas that were written by others and keep to no meta-schema.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 /// What stands after a keyword.
@@ -112,12 +114,8 @@ pub(crate) fn limit_keyword<'a>(keyword: &'a str, beside: impl Fn(&str) -> bool)
     }
 }
 
-fn without_repeats(values: &[Value]) -> Vec<Value> {
-    let mut seen = Vec::with_capacity(values.len());
-    for value in values {
-        if !seen.contains(value) {
-            seen.push(value.clone());
-        }
-    }
-    seen
+/// Each name once, in the order they came; of a list of nothing but names.
+fn without_repeats(names: &[Value]) -> Vec<Value> {
+    let mut seen = HashSet::with_capacity(names.len());
+    names.iter().filter(|name| seen.insert(name.as_str())).cloned().collect()
 }

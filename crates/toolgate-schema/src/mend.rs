@@ -4,6 +4,7 @@
 //! any dialect is read for what it means and written anew in 2020-12, with every reference by place; what can't be run
 //! or makes no sense is left out and noted. What is left out makes the copy let more through, never less.
 
+mod held;
 mod keywords;
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -1,6 +1,6 @@
 //! What references mean in schemas that name their parts: by place, by anchor, or by an id of their own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -21,7 +21,9 @@ pub(crate) enum Target<'a> {
 #[derive(Debug)]
 pub(crate) struct Places<'a> {
     root: &'a Value,
-    ids: BTreeMap<&'a str, &'a Value>,
+    ids: HashMap<&'a str, &'a Value>,
+    /// By the end of an id, with the whole of it.
+    ends: HashMap<&'a str, (&'a str, &'a Value)>,
     /// By name, with the whole each belongs to.
     anchors: HashMap<&'a str, Vec<(&'a Value, &'a Value)>>,
 }
@@ -29,7 +31,7 @@ pub(crate) struct Places<'a> {
 impl<'a> Places<'a> {
     /// Walks a schema whose bounds were checked.
     pub(crate) fn of(root: &'a Value) -> Self {
-        let mut places = Self { root, ids: BTreeMap::new(), anchors: HashMap::new() };
+        let mut places = Self { root, ids: HashMap::new(), ends: HashMap::new(), anchors: HashMap::new() };
         let mut rest = vec![(root, root)];
         while let Some((value, whole)) = rest.pop() {
             match value {
@@ -55,7 +57,9 @@ impl<'a> Places<'a> {
                     self.anchors.entry(anchor).or_default().push((value, whole));
                 }
                 None => {
-                    self.ids.entry(id.trim_end_matches('#')).or_insert(value);
+                    let id = id.trim_end_matches('#');
+                    self.ids.entry(id).or_insert(value);
+                    self.ends.entry(end_of(id)).or_insert((id, value));
                 }
             }
         }
@@ -85,6 +89,10 @@ impl<'a> Places<'a> {
             "" => [whole, self.root],
             address => match self.by_id(address) {
                 Some(whole) => [whole, whole],
+                // Counted upwards from where it stands, as one library can write them and none reads them.
+                None if address.starts_with(|c: char| c.is_ascii_digit()) && !address.contains(':') => {
+                    return Target::Nothing;
+                }
                 None => return Target::Elsewhere,
             },
         };
@@ -93,13 +101,10 @@ impl<'a> Places<'a> {
     }
 
     fn by_id(&self, address: &str) -> Option<&'a Value> {
-        let last = |id: &str| id.rsplit('/').next().map(str::to_owned);
         self.ids.get(address).copied().or_else(|| {
             // An id is read from the one around it: `node` may be `https://example.com/node`.
-            let mut alike = self.ids.iter().filter(|(id, _)| {
-                (!id.contains("://") || !address.contains("://")) && last(id) == last(address)
-            });
-            alike.next().map(|(_, value)| *value)
+            let (id, value) = self.ends.get(end_of(address))?;
+            (!id.contains("://") || !address.contains("://")).then_some(*value)
         })
     }
 
@@ -121,7 +126,11 @@ pub(crate) fn own_id(schema: &Value) -> Option<&str> {
     (!id.starts_with('#')).then_some(id)
 }
 
+fn end_of(id: &str) -> &str {
+    id.rsplit_once('/').map_or(id, |(_, end)| end)
+}
+
 /// Keywords that hold values, in which nothing is a schema.
-fn holds_values(keyword: &str) -> bool {
+pub(crate) fn holds_values(keyword: &str) -> bool {
     matches!(keyword, "const" | "enum" | "default" | "examples")
 }
