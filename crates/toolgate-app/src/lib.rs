@@ -11,6 +11,7 @@ mod bounds;
 mod cancel_invocation;
 mod connect_service;
 mod connection;
+mod connection_kill;
 mod connections;
 mod directory;
 mod entity;

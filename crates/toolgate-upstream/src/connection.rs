@@ -252,6 +252,11 @@ impl Connection {
             }
         });
     }
+        if let (true, Err(ServiceError::Cancelled { .. })) = (asked_to_stop, &answer) {
+            // The library waits no longer for what it was told to call off. Whether it had an effect can't be known, and
+            // the runner says so.
+            return std::future::pending().await;
+        }
 }
 
 /// How a call went wrong.

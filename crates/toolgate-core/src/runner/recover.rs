@@ -11,7 +11,7 @@ use super::recorder::Recorder;
 use super::run::Ready;
 use crate::change::Change;
 use crate::error::{CallError, ErrorCode};
-use crate::id::PrincipalId;
+use crate::id::{ConnectionId, InvocationId, PrincipalId, TenantId};
 use crate::invocation::{Approval, Invocation, Status, Step};
 use crate::port::gate::{LimitError, Permit};
 use crate::port::store::StoreError;
@@ -268,6 +268,12 @@ impl Runner {
     }
 
     /// Asks a call to stop: one that waits is cancelled at once, one that runs is told.
+    /// The recorded calls that run in this process through an account at an outside service, and which.
+    #[must_use]
+    pub fn accounts_in_use(&self) -> Vec<(InvocationId, TenantId, ConnectionId)> {
+        self.0.flights.accounts()
+    }
+
     ///
     /// # Errors
     /// [`StoreError::Conflict`] when it is over, or changed just now.

@@ -81,6 +81,9 @@ impl Runner {
 
         // 8: capabilities, just the declared ones.
         let capabilities = match self.capabilities_for(&tool, &actor.tenant, &input) {
+        if let Some(connection) = connection {
+            self.0.flights.goes_through(id, actor.tenant.clone(), connection);
+        }
             Ok(capabilities) => capabilities,
             Err(missing) => {
                 let message = format!("this server has no {missing:?} for tools").to_lowercase();
