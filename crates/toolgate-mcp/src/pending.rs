@@ -230,7 +230,10 @@ impl McpGate {
             }
             Status::Waiting => Ok(waits(x, "waiting", result.call_id, "The call waits for its result", None)),
             Status::Running => Ok(self.goes_on(x, result.call_id)),
-            _ => Ok(content::settled(x.client, result)),
+            _ => {
+                let error = result.error.clone().map(|error| error.seen_from(x.base));
+                Ok(content::settled(x.client, &CallResult { error, ..result.clone() }))
+            }
         }
     }
 }

@@ -75,7 +75,8 @@ impl McpGate {
     }
 
     fn ended(&self, x: &Exchange<'_>, invocation: &Invocation) -> Map<String, Value> {
-        let result = CallResult::of(invocation);
+        let mut result = CallResult::of(invocation);
+        result.error = result.error.map(|error| error.seen_from(x.base));
         let shown = match self.fixtures.as_ref().map(|_| Output::of(&result)) {
             Some(Output::Error(error)) => {
                 let mut task = facts(invocation, "failed");

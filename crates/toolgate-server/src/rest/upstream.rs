@@ -9,13 +9,14 @@ use toolgate_api::{
     ErrorBody, PutUpstreamRequest, TransportView, UpstreamHealthView, UpstreamListView, UpstreamRefreshView,
     UpstreamTestView, UpstreamView, rfc3339,
 };
-use toolgate_app::{KnownUpstream, Looked};
+use toolgate_app::{AppError, KnownUpstream, Looked};
 use toolgate_core::port::upstream::{Health, Listing};
 use toolgate_core::upstream::{Transport, Upstream, UpstreamAuth};
 
 use super::document::{NamePage, name, new_name, precondition, tagged};
 use super::tool::{bad, limit, query};
 use crate::ServerState;
+use crate::auth::base_url;
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, PathId};
 
@@ -108,9 +109,11 @@ pub(crate) async fn test_upstream(
     State(state): State<ServerState>,
     Caller(actor): Caller,
     PathId(id): PathId,
+    headers: HeaderMap,
 ) -> Result<Json<UpstreamTestView>, ApiError> {
+    let tested = state.app.test_upstream(&actor, &name(&id, "upstream")?).await;
     let Listing { protocol, server, tools, problems } =
-        state.app.test_upstream(&actor, &name(&id, "upstream")?).await?;
+        tested.map_err(|cause| seen_from(cause, &base_url(&state.settings, &headers)))?;
     let tools = tools.into_iter().map(|offer| offer.name).collect();
     Ok(Json(UpstreamTestView { protocol, server, tools, problems }))
 }
@@ -122,8 +125,10 @@ pub(crate) async fn refresh_upstream(
     State(state): State<ServerState>,
     Caller(actor): Caller,
     PathId(id): PathId,
+    headers: HeaderMap,
 ) -> Result<Json<UpstreamRefreshView>, ApiError> {
-    let looked = state.app.refresh_upstream(&actor, &name(&id, "upstream")?).await?;
+    let looked = state.app.refresh_upstream(&actor, &name(&id, "upstream")?).await;
+    let looked = looked.map_err(|cause| seen_from(cause, &base_url(&state.settings, &headers)))?;
     let ids = |ids: Vec<toolgate_core::id::ToolName>| ids.iter().map(ToString::to_string).collect();
     let Looked { new, changed, gone, same, problems, protocol, server } = looked;
     Ok(Json(UpstreamRefreshView {
@@ -135,6 +140,14 @@ pub(crate) async fn refresh_upstream(
         same: same as u64,
         problems,
     }))
+}
+
+/// A fault as whoever found this server at `base` reads it: its link to connect an account is whole.
+fn seen_from(cause: AppError, base: &str) -> AppError {
+    match cause {
+        AppError::Call(error) => AppError::Call(error.seen_from(base)),
+        other => other,
+    }
 }
 
 fn upstream(body: PutUpstreamRequest) -> Result<Upstream, ApiError> {
