@@ -60,6 +60,7 @@ mod report;
 mod review;
 mod role;
 mod secret;
+mod server_question;
 mod services;
 mod session;
 mod set_up;

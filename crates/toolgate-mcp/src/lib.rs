@@ -25,6 +25,7 @@ mod result;
 mod seal;
 mod search;
 mod search_mode;
+mod server_question;
 mod session;
 mod state;
 mod task;

@@ -187,6 +187,7 @@ impl Runner {
             id: invocation.id(),
             session: opened.session,
             actor: call.actor,
+            key: call.key,
             tool: admitted.tool,
             input: admitted.input,
             connection: admitted.connection,
@@ -267,13 +268,13 @@ impl Runner {
         Ok(())
     }
 
-    /// Asks a call to stop: one that waits is cancelled at once, one that runs is told.
     /// The recorded calls that run in this process through an account at an outside service, and which.
     #[must_use]
     pub fn accounts_in_use(&self) -> Vec<(InvocationId, TenantId, ConnectionId)> {
         self.0.flights.accounts()
     }
 
+    /// Asks a call to stop: one that waits is cancelled at once, one that runs is told.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] when it is over, or changed just now.

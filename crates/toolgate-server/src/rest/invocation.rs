@@ -117,7 +117,9 @@ pub(crate) async fn read_invocation(
     let outside = if wait.is_zero() { Duration::ZERO } else { began.elapsed() };
     let invocation = seen_from(invocation, &base_url(&state.settings, &headers));
     let events = state.app.invocation_events(&invocation).await?;
+    let asks = state.app.question_of(&invocation).await?;
     let mut view = InvocationView::from(invocation);
+    view.asks = asks.map(|question| question.id().to_string());
     view.events = Some(events.iter().map(EventView::from).collect());
     let mut response = Json(view).into_response();
     response.extensions_mut().insert(Outside(outside));
@@ -203,14 +205,14 @@ pub(crate) async fn settle_invocation(
     Ok(show_call(result, began.elapsed()))
 }
 
-pub(crate) fn invocation_id(text: &str) -> Result<InvocationId, ApiError> {
-    // An id that can't exist is a call that does not exist.
 /// A call as whoever found this server at `base` reads it: links in its error are whole.
 fn seen_from(mut invocation: Invocation, base: &str) -> Invocation {
     invocation.error = invocation.error.map(|error| error.seen_from(base));
     invocation
 }
 
+pub(crate) fn invocation_id(text: &str) -> Result<InvocationId, ApiError> {
+    // An id that can't exist is a call that does not exist.
     text.parse().map_err(|_| toolgate_app::AppError::NotFound { what: "invocation" }.into())
 }
 

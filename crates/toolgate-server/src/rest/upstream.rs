@@ -11,7 +11,7 @@ use toolgate_api::{
 };
 use toolgate_app::{AppError, KnownUpstream, Looked};
 use toolgate_core::port::upstream::{Health, Listing};
-use toolgate_core::upstream::{Transport, Upstream, UpstreamAuth};
+use toolgate_core::upstream::{Questions, Transport, Upstream, UpstreamAuth};
 
 use super::document::{NamePage, name, new_name, precondition, tagged};
 use super::tool::{bad, limit, query};
@@ -157,6 +157,8 @@ fn upstream(body: PutUpstreamRequest) -> Result<Upstream, ApiError> {
         "per_user" => UpstreamAuth::PerUser,
         _ => return Err(bad("`auth` must be `none`, `shared` or `per_user`")),
     };
+    let questions =
+        Questions::from_text(&body.questions).ok_or_else(|| bad("`questions` must be `refuse` or `ask`"))?;
     let transport = match body.transport {
         TransportView::Stdio { command, args, env } => Transport::Stdio { command, args, env },
         TransportView::Http { url, headers } => Transport::Http { url, headers },
@@ -168,6 +170,7 @@ fn upstream(body: PutUpstreamRequest) -> Result<Upstream, ApiError> {
         auth,
         connect_timeout_ms: body.connect_timeout_ms,
         concurrency: body.concurrency,
+        questions,
     })
 }
 
@@ -197,6 +200,7 @@ fn view(found: KnownUpstream) -> UpstreamView {
             auth: auth.to_owned(),
             connect_timeout_ms: upstream.connect_timeout_ms,
             concurrency: upstream.concurrency,
+            questions: upstream.questions.as_str().to_owned(),
         },
         health: health.map(health_view),
         tools: tools.into_iter().map(|(state, count)| (state.as_str().to_owned(), count as u64)).collect(),

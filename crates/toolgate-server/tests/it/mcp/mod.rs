@@ -9,6 +9,7 @@ mod legacy;
 mod listen;
 mod question;
 mod resume;
+mod server_question;
 mod task;
 mod wire;
 
