@@ -64,6 +64,9 @@ pub struct CallView {
     /// Where a person answers, once: only for a question put to a person, and only in its first answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_url: Option<String>,
+    /// The call below it by which its MCP server asks a person something just now; `share_url` is where they answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
     /// Where the time went.
     pub timing: TimingView,
 }
@@ -96,6 +99,7 @@ impl CallView {
             repeated: result.repeated,
             edited_input: result.edited_input,
             callback_url: None,
+            asks: result.asks.map(|id| id.to_string()),
             share_url: None,
             timing: TimingView {
                 gate_us: micros(total.saturating_sub(result.tool_time)),
@@ -177,6 +181,9 @@ pub struct InvocationView {
     /// When it reached its outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<String>,
+    /// The call below it by which its MCP server asks a person something just now; left out in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
     /// Its events, oldest first; left out in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventView>>,
@@ -217,6 +224,7 @@ impl From<Invocation> for InvocationView {
             created_at: rfc3339(opened.created_at),
             started_at: row.started_at.map(rfc3339),
             completed_at: row.completed_at.map(rfc3339),
+            asks: None,
             events: None,
         }
     }

@@ -55,6 +55,9 @@ pub struct PutUpstreamRequest {
     #[serde(default = "concurrency")]
     #[schema(minimum = 1, maximum = 256)]
     pub concurrency: u32,
+    /// What becomes of questions that it asks in the middle of a call: `refuse`, or `ask` the person behind the call.
+    #[serde(default = "refuse")]
+    pub questions: String,
 }
 
 const fn yes() -> bool {
@@ -63,6 +66,10 @@ const fn yes() -> bool {
 
 fn none() -> String {
     "none".to_owned()
+}
+
+fn refuse() -> String {
+    "refuse".to_owned()
 }
 
 const fn connect_timeout() -> u64 {

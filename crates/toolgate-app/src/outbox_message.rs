@@ -7,8 +7,6 @@ use toolgate_core::notification::NotificationKind;
 use toolgate_core::text::turns_around;
 use toolgate_core::{Approval, Invocation, JsonText, Timestamp};
 
-use crate::input_request;
-
 /// The longest text taken over from a call.
 const MOST: usize = 500;
 
@@ -86,7 +84,7 @@ pub(crate) fn kind_of(event: &Event, row: &Invocation) -> Option<NotificationKin
         EventKind::Approved | EventKind::Rejected => Some(NotificationKind::ApprovalDecided),
         // A call that waited for a result, and not for a decision, was decided before.
         EventKind::Expired if row.approval == Approval::Pending => Some(NotificationKind::ApprovalDecided),
-        EventKind::Waiting if row.opened.tool.as_str() == input_request::TOOL => {
+        EventKind::Waiting if row.opened.tool.as_str() == toolgate_core::input_request::TOOL => {
             Some(NotificationKind::InputRequested)
         }
         EventKind::InDoubt => Some(NotificationKind::CallInDoubt),

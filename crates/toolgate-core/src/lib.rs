@@ -31,6 +31,7 @@ pub mod pattern;
 pub mod port;
 pub mod principal;
 pub mod profile;
+pub mod question;
 pub mod redaction;
 pub mod review;
 pub mod role;

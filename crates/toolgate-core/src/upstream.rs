@@ -37,6 +37,28 @@ pub struct Upstream {
     /// The most calls at once on one node.
     #[serde(default = "concurrency")]
     pub concurrency: u32,
+    /// What becomes of questions it asks in the middle of a call.
+    #[serde(default, skip_serializing_if = "Questions::is_refused")]
+    pub questions: Questions,
+}
+
+/// What becomes of questions that a server asks in the middle of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Questions {
+    /// Nobody is asked: a stranger's words come before a person only where someone said so.
+    #[default]
+    Refuse,
+    /// Forms are put to the person behind the call, under the server's name.
+    Ask,
+}
+
+crate::contract::text_form!(Questions { Refuse = "refuse", Ask = "ask" });
+
+impl Questions {
+    fn is_refused(&self) -> bool {
+        *self == Self::Refuse
+    }
 }
 
 const fn yes() -> bool {

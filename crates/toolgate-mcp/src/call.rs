@@ -185,6 +185,9 @@ impl McpGate {
         asked: &Asked,
         result: &CallResult,
     ) -> Result<String, RpcError> {
+        if let (Status::Running, Some(question)) = (result.status, result.asks) {
+            return self.server_asks(x, asked, result.call_id, question, None).await;
+        }
         match result.status {
             Status::Pending => self.pending(x, asked, result.call_id).await,
             Status::Waiting => self.waiting(x, asked, result.call_id).await,

@@ -29,6 +29,7 @@ mod rpc_error;
 mod seal;
 mod search;
 mod search_mode;
+mod server_question;
 mod session;
 mod state;
 mod task;

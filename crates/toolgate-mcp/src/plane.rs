@@ -177,6 +177,12 @@ pub trait Plane: Send + Sync {
         answers: &Value,
     ) -> Result<CallResult, PlaneError>;
 
+    /// What the MCP server behind a running call asks a person just now.
+    async fn question_of(&self, invocation: &Invocation) -> Result<Option<Invocation>, PlaneError>;
+
+    /// Refuses to answer what an MCP server asks in a call of this caller's.
+    async fn decline(&self, actor: &Actor, id: InvocationId) -> Result<(), PlaneError>;
+
     /// The path of the page where a waiting call's question can be answered.
     async fn question_path(&self, actor: &Actor, id: InvocationId) -> Result<Option<String>, PlaneError>;
 }

@@ -18,6 +18,7 @@ use toolgate_core::port::connection::Presented;
 use crate::clean::quoted;
 use crate::events::events;
 use crate::fault::{BadAnswer, BadAnswers, HttpFault};
+use crate::interaction::Calls;
 use crate::keys::{Keys, Refusal};
 use crate::measure::too_deep;
 use crate::reading::{Unread, content_type, read, unsent};
@@ -40,13 +41,21 @@ pub(crate) struct Door {
     most: usize,
     bad: BadAnswers,
     hears: CancellationToken,
+    /// Where a question's stream has to tell which call it belongs to.
+    calls: Option<Calls>,
 }
 
 pub(crate) type Failed = StreamableHttpError<HttpFault>;
 
 impl Door {
-    pub(crate) fn new(http: reqwest::Client, keys: Arc<dyn Keys>, most: usize, bad: BadAnswers) -> Self {
-        Self { http, keys, most, bad, hears: CancellationToken::new() }
+    pub(crate) fn new(
+        http: reqwest::Client,
+        keys: Arc<dyn Keys>,
+        most: usize,
+        bad: BadAnswers,
+        calls: Option<Calls>,
+    ) -> Self {
+        Self { http, keys, most, bad, hears: CancellationToken::new(), calls }
     }
 
     /// A request to this address, without anything that opens the door.
@@ -180,7 +189,10 @@ impl Door {
         let header = response.headers().get(SESSION).and_then(|value| value.to_str().ok());
         let session = header.map(str::to_owned);
         if status.is_success() && kind.starts_with(EVENTS) {
-            let events = events(response, id.cloned(), self.most, self.bad.clone());
+            let mut events = events(response, id.cloned(), self.most, self.bad.clone());
+            if let (Some(calls), Some(id)) = (&self.calls, id) {
+                events = calls.marked(events, id);
+            }
             return Ok(StreamableHttpPostResponse::Sse(events, session));
         }
         let Some(id) = id else {

@@ -3,6 +3,7 @@
 //! Everything of the protocol library stays in here. A server gets connections of its own, within bounds of its own;
 //! whatever it says is cut to size, made visible and marked as its own words.
 
+mod asking;
 mod breaker;
 mod changes;
 mod child;
@@ -14,14 +15,17 @@ mod door;
 mod events;
 mod fault;
 mod handler;
+mod interaction;
 mod keys;
 mod listing;
 mod measure;
 mod opening;
 mod outcome;
+mod phishing;
 mod pipe;
 mod places;
 mod pool;
+mod question;
 mod reading;
 mod scratch;
 mod secrets;

@@ -7,6 +7,7 @@ use toolgate_core::port::executor::ToolFailure;
 use url::{Host, Url};
 
 use crate::clean::{quoted, returned, shortened};
+use crate::question::Refusal;
 
 /// How much of a server's own words an error repeats.
 const LONGEST_WORDS: usize = 2 * 1024;
@@ -142,9 +143,22 @@ fn asks_back(server: &str, result: &Map<String, Value>) -> ToolFailure {
     };
     coded(
         CallError::new(ErrorCode::UpstreamFailed, format!("`{server}` asks a question before it goes on"))
-            .hint("questions of other servers are not passed on; the tool has to work without")
+            .hint("nobody is asked in this server's name; `questions: ask` of the server lets it ask people")
             .details(json!({ "result_type": "input_required", "asks": asks })),
     )
+}
+
+/// A call that can't go on without an answer that nobody gives.
+pub(crate) fn not_asked(server: &str, refusal: Refusal) -> ToolFailure {
+    let message = format!("`{server}` asks {}, so nobody was asked", refusal.words());
+    let hint = match refusal {
+        Refusal::Secret => "no server may ask for secrets in a form; connect it with a connection instead",
+        Refusal::NotAllowed => "the caller needs `core__request_input` for questions to reach a person",
+        Refusal::Crowded => "try again when others have answered, or raise `concurrency` of the server",
+        _ => "the server has to ask otherwise",
+    };
+    let details = json!({ "result_type": "input_required", "refused": true });
+    coded(CallError::new(ErrorCode::UpstreamFailed, message).hint(hint).details(details))
 }
 
 fn coded(error: CallError) -> ToolFailure {

@@ -11,15 +11,17 @@ use toolgate_core::actor::Actor;
 use toolgate_core::error::CallError;
 use toolgate_core::id::{PrincipalId, Slug, TenantId};
 use toolgate_core::port::connection::Credentials;
-use toolgate_core::port::executor::{Account, Executor, Held, ToolContext, ToolFailure};
+use toolgate_core::port::executor::{Account, Executor, Held, ToolFailure};
 use toolgate_core::port::upstream::{Health, Listing, Upstreams};
 use toolgate_core::runner::ClearedCall;
-use toolgate_core::upstream::{Offer, Upstream, UpstreamAuth};
+use toolgate_core::upstream::{Offer, Questions, Upstream, UpstreamAuth};
 use toolgate_egress::EgressClient;
 
+use crate::asking::ToPerson;
 use crate::changes::Changes;
 use crate::connection::{CallFault, Order};
 use crate::fault::Fault;
+use crate::interaction::Interaction;
 use crate::server::{Rest, Server, World};
 use crate::settings::Settings;
 
@@ -247,7 +249,17 @@ impl Executor for RemoteTool {
         };
         server.check(&connection, &self.tool, &self.digest).map_err(coded)?;
         let began = Instant::now();
-        let mut result = connection.call(self.order(&arguments, &context)).await;
+        let asks = self.upstream.questions == Questions::Ask;
+        let interaction = asks
+            .then(|| Arc::new(ToPerson::new(Arc::clone(&server), context.clone())) as Arc<dyn Interaction>);
+        let order = || Order {
+            tool: &self.tool,
+            arguments: &arguments,
+            context: Some(&context),
+            cancelled: context.cancelled.clone(),
+            interaction: interaction.clone(),
+        };
+        let mut result = connection.call(order()).await;
         // One that ended while nobody looked is found out by the first who sends; nothing was sent, so once more.
         if let Err(CallFault::Fault(fault @ Fault::NotSent(_))) = &result
             && !connection.is_open()
@@ -255,7 +267,7 @@ impl Executor for RemoteTool {
             server.called(person, began.elapsed(), Some(fault));
             connection = server.connection(person, Rest::Respected).await.map_err(coded)?;
             server.check(&connection, &self.tool, &self.digest).map_err(coded)?;
-            result = connection.call(self.order(&arguments, &context)).await;
+            result = connection.call(order()).await;
         }
         let fault = match &result {
             Err(CallFault::Fault(fault)) => Some(fault),
@@ -279,12 +291,6 @@ fn account(server: &Slug, auth: &UpstreamAuth) -> Option<Account> {
         UpstreamAuth::PerUser => Held::ByEach,
     };
     Some(Account { service: format!("mcp:{server}"), held })
-}
-
-impl RemoteTool {
-    fn order<'a>(&'a self, arguments: &'a Map<String, Value>, context: &'a ToolContext) -> Order<'a> {
-        Order { tool: &self.tool, arguments, context: Some(context), cancelled: context.cancelled.clone() }
-    }
 }
 
 fn coded(error: CallError) -> ToolFailure {

@@ -171,7 +171,7 @@ export interface paths {
         /** Shows what a link asks. */
         get: operations["read_input_request"];
         put?: never;
-        /** Answers a link, once. An answer that does not fit can be mended and sent again. */
+        /** Answers a link, once, or declines to. An answer that does not fit can be mended and sent again. */
         post: operations["answer_input_request"];
         delete?: never;
         options?: never;
@@ -1940,7 +1940,9 @@ export interface components {
         /** @description An answer. */
         AnswerInputRequest: {
             /** @description By question id, or `chosen`, `notes`, `approved`. */
-            answer: Record<string, never>;
+            answer?: Record<string, never> | null;
+            /** @description Refuses to answer, instead: only what an MCP server asks. */
+            declined?: boolean;
         };
         /** @description A page of approval rules. */
         ApprovalRuleListView: {
@@ -2123,6 +2125,8 @@ export interface components {
             callback_url?: string | null;
             /** @description Where a person answers, once: only for a question put to a person, and only in its first answer. */
             share_url?: string | null;
+            /** @description The call below it by which its MCP server asks a person something just now; `share_url` is where they answer. */
+            asks?: string | null;
             /** @description Where the time went. */
             timing: components["schemas"]["TimingView"];
         };
@@ -2521,6 +2525,8 @@ export interface components {
             request: Record<string, never>;
             /** @description Until when it can be answered, in RFC 3339. */
             expires_at: string;
+            /** @description The MCP server that asks, where one does: the words are its own. Such a question can be declined. */
+            server?: string | null;
         };
         /** @description An invitation, shown once. */
         InvitationView: {
@@ -2603,6 +2609,8 @@ export interface components {
             started_at?: string | null;
             /** @description When it reached its outcome. */
             completed_at?: string | null;
+            /** @description The call below it by which its MCP server asks a person something just now; left out in lists. */
+            asks?: string | null;
             /** @description Its events, oldest first; left out in lists. */
             events?: components["schemas"]["EventView"][] | null;
             review?: components["schemas"]["ReviewView"] | null;
@@ -3261,6 +3269,8 @@ export interface components {
              * @description The most calls at once on one node.
              */
             concurrency?: number;
+            /** @description What becomes of questions that it asks in the middle of a call: `refuse`, or `ask` the person behind the call. */
+            questions?: string;
         };
         /** @description Why, in a person's words. */
         ReasonRequest: {

@@ -83,7 +83,7 @@ function Details({ run, tool }: { run: Run; tool?: Tool }) {
   return (
     <>
       <Facts run={run} />
-      {run.status === "pending" || run.status === "waiting" ? <WaitingFor run={run} /> : null}
+      {isOver(run.status) ? null : <WaitingFor run={run} />}
       {run.status === "pending" ? <PreviewOf run={run} /> : null}
       {isOver(run.status) && run.status !== "completed" ? <Stopped run={run} /> : null}
       <DrawerSection title="What happened">

@@ -129,11 +129,9 @@ function UnderWay({ run }: { run: Run }) {
           </div>
         </div>
       ) : (
-        <>
-          <PreviewOf run={run} />
-          <WaitingFor run={run} />
-        </>
+        <PreviewOf run={run} />
       )}
+      <WaitingFor run={run} />
       {cancel.isError ? <ErrorNote error={cancel.error} /> : null}
       <Button look="danger" disabled={cancel.isPending || run.cancel_requested} onClick={() => cancel.mutate()}>
         <Square aria-hidden />

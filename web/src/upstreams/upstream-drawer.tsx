@@ -50,6 +50,7 @@ function Facts({ upstream }: { upstream: Upstream }) {
   const facts: [string, ReactNode][] = [
     ["Reached by", <code key="reached" className="break-all font-mono text-xs">{reachedBy(upstream)}</code>],
     ["Account", accounts[upstream.auth ?? "none"] ?? upstream.auth],
+    ["Its questions", upstream.questions === "ask" ? "Put to the person who calls" : "Refused"],
     ["Protocol", health?.protocol ?? "Not known yet"],
     ["Answers in", health?.typical_ms ? `About ${formatDuration(health.typical_ms)}` : "Not known yet"],
     ["At once", counted(upstream.concurrency ?? 16, "call")],

@@ -63,7 +63,7 @@ fn notes() -> Value {
 
 #[test]
 fn every_command_of_the_guide_works() {
-    run_guide_on(&Peers::new().gate(), "upstreams.md", 12);
+    run_guide_on(&Peers::new().gate(), "upstreams.md", 13);
 }
 
 #[test]
@@ -193,12 +193,21 @@ fn what_is_named_changes_and_what_moves_is_held() {
         assert_eq!(ran.code, 0, "{more:?} {ran:?}");
         ran.stderr
     };
-    let told = set(&["--concurrency", "3", "--connect-timeout-ms", "7000", "--title", "Notes"]);
+    let told = set(&[
+        "--concurrency",
+        "3",
+        "--connect-timeout-ms",
+        "7000",
+        "--title",
+        "Notes",
+        "--questions",
+        "ask",
+    ]);
     assert!(!told.contains("on hold"), "{told}");
     let shown: Value = serde_json::from_str(&gate.ok(&["upstream", "show", "notes", "--json"])).unwrap();
     assert_eq!(
-        [&shown["concurrency"], &shown["connect_timeout_ms"], &shown["title"], &shown["auth"]],
-        [&json!(3), &json!(7000), &json!("Notes"), &json!("none")]
+        [&shown["concurrency"], &shown["connect_timeout_ms"], &shown["title"], &shown["questions"]],
+        [&json!(3), &json!(7000), &json!("Notes"), &json!("ask")]
     );
     gate.ok(&search);
     for moving in

@@ -86,6 +86,8 @@ pub struct CallResult {
     pub repeated: bool,
     /// What really ran, where a person changed the input.
     pub edited_input: Option<JsonText>,
+    /// The call below it by which it asks a person something just now; this one goes on when that is answered.
+    pub asks: Option<InvocationId>,
     /// Time spent in the tool itself.
     pub tool_time: Duration,
 }
@@ -103,6 +105,7 @@ impl CallResult {
             error: invocation.error.clone(),
             repeated: false,
             edited_input: invocation.review.as_ref().and_then(|review| review.input.clone()),
+            asks: None,
             tool_time: Duration::ZERO,
         }
     }

@@ -8,6 +8,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::Runner;
+use super::ask::Questions;
 use super::call::{CallResult, RunError};
 use super::watch::{Watch, Watched};
 use crate::change::{Change, NewCall, SessionUse};
@@ -38,6 +39,7 @@ pub(super) struct Recorder {
     request_digest: String,
     cancelled: CancellationToken,
     watch: Option<Watch>,
+    questions: Questions,
     state: Mutex<State>,
 }
 
@@ -97,8 +99,19 @@ impl Recorder {
             request_digest: facts.request_digest.clone(),
             cancelled: CancellationToken::new(),
             watch: None,
+            questions: Questions::default(),
             state: Mutex::default(),
         }
+    }
+
+    /// The call's id.
+    pub(super) const fn id(&self) -> InvocationId {
+        self.id
+    }
+
+    /// What the call asks people.
+    pub(super) const fn questions(&self) -> &Questions {
+        &self.questions
     }
 
     /// The call's session.

@@ -12,7 +12,7 @@ use super::run::Ready;
 use crate::change::Change;
 use crate::error::{CallError, ErrorCode};
 use crate::grant::Grant;
-use crate::id::PrincipalId;
+use crate::id::{ConnectionId, InvocationId, PrincipalId, TenantId};
 use crate::invocation::{Approval, Invocation, Status, Step};
 use crate::port::gate::{LimitError, Permit};
 use crate::port::store::StoreError;
@@ -201,6 +201,7 @@ impl Runner {
             id: invocation.id(),
             session: opened.session,
             actor: call.actor,
+            key: call.key,
             tool: admitted.tool,
             input: admitted.input,
             connection: admitted.connection,
@@ -288,6 +289,12 @@ impl Runner {
             self.0.flights.cancel(id);
         }
         Ok(())
+    }
+
+    /// The recorded calls that run in this process through an account at an outside service, and which.
+    #[must_use]
+    pub fn accounts_in_use(&self) -> Vec<(InvocationId, TenantId, ConnectionId)> {
+        self.0.flights.accounts()
     }
 
     /// Asks a call to stop: one that waits is cancelled at once, one that runs is told.

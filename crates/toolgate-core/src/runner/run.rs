@@ -11,18 +11,19 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::Runner;
+use super::ask::Asking;
 use super::call::{CallResult, RunError};
 use super::cleared::ClearedCall;
 use super::recorder::{Recorded, Recorder};
 use crate::actor::Actor;
 use crate::catalog::BoundTool;
-use crate::contract::Effect;
+use crate::contract::{Binding, Effect};
 use crate::error::{CallError, ErrorCode};
 use crate::failpoint;
-use crate::id::{ConnectionId, InvocationId, SessionId};
+use crate::id::{ApiKeyId, ConnectionId, InvocationId, SessionId};
 use crate::invocation::{Invocation, Status, Step};
 use crate::json::{Bounds, JsonText};
-use crate::port::executor::{ToolContext, ToolFailure};
+use crate::port::executor::{Asker, ToolContext, ToolFailure};
 use crate::port::gate::Permit;
 use crate::time::Timestamp;
 
@@ -36,6 +37,8 @@ pub(super) struct Ready {
     pub(super) id: InvocationId,
     pub(super) session: SessionId,
     pub(super) actor: Actor,
+    /// The key it was made with.
+    pub(super) key: Option<ApiKeyId>,
     pub(super) tool: Arc<BoundTool>,
     pub(super) input: Value,
     pub(super) connection: Option<ConnectionId>,
@@ -71,13 +74,16 @@ impl Runner {
         ready: Ready,
         accepted: Option<AcceptedSender>,
     ) -> Result<CallResult, RunError> {
-        let Ready { id, session, actor, tool, input, connection, rule, permit, recorder, start_first } =
+        let Ready { id, session, actor, key, tool, input, connection, rule, permit, recorder, start_first } =
             ready;
         let mut accepted = accepted;
         let payer = (actor.tenant.clone(), actor.principal.clone());
         let began_at = self.0.clock.now();
         // However this ends, the call's lease is renewed no longer: what is not settled then is found by the sweep.
         let _landing = self.0.flights.land_on_drop(id);
+        if let Some(connection) = connection {
+            self.0.flights.goes_through(id, actor.tenant.clone(), connection);
+        }
 
         // 8: capabilities, just the declared ones.
         let capabilities = match self.capabilities_for(&tool, &actor.tenant, &input) {
@@ -120,6 +126,12 @@ impl Runner {
 
         // 10: execute.
         let cost_micros = Arc::new(AtomicI64::new(0));
+        // What runs in the house asks by calling; only a server elsewhere asks in the middle of its own call.
+        let asks = matches!(tool.contract.execution, Binding::Mcp { .. });
+        let asker = asks.then(|| {
+            let asking = Asking::new(self.clone(), Arc::clone(&recorder), actor.clone(), key);
+            Arc::new(asking) as Arc<dyn Asker>
+        });
         let context = ToolContext {
             call_id: id,
             session,
@@ -127,6 +139,7 @@ impl Runner {
             capabilities,
             cancelled: recorder.cancelled().clone(),
             progress: Some(Arc::new(Arc::clone(&recorder))),
+            asker,
             cost_micros: Arc::clone(&cost_micros),
         };
         let cleared = ClearedCall::clear(input, context, connection, rule);
@@ -211,7 +224,8 @@ async fn within_limits(tool: &BoundTool, cleared: ClearedCall, recorder: &Record
         Ok(result) => Ended::Returned(result),
         Err(_panic) => Ended::Panicked,
     };
-    let deadline = tokio::time::sleep(Duration::from_millis(tool.contract.limits.timeout_ms));
+    let limit = Duration::from_millis(tool.contract.limits.timeout_ms);
+    let deadline = recorder.questions().out_of_time(limit);
     tokio::select! {
         biased;
         returned = &mut body => ended(returned),

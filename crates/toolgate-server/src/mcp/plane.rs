@@ -218,6 +218,14 @@ impl Plane for AppPlane {
         self.app.answer_own_request(actor, id, answers).await.map_err(refused)
     }
 
+    async fn question_of(&self, invocation: &Invocation) -> Result<Option<Invocation>, PlaneError> {
+        self.app.question_of(invocation).await.map_err(refused)
+    }
+
+    async fn decline(&self, actor: &Actor, id: InvocationId) -> Result<(), PlaneError> {
+        self.app.decline_own_request(actor, id).await.map_err(refused)
+    }
+
     async fn question_path(&self, actor: &Actor, id: InvocationId) -> Result<Option<String>, PlaneError> {
         let invocation = self.read(actor, id).await?;
         if !self.app.asks_a_person(actor, &invocation) {

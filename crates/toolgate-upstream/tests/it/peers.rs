@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use toolgate_core::ErrorCode;
 use toolgate_core::contract::Effect;
+use toolgate_core::input_request::InputRequest;
 use toolgate_core::upstream::Transport;
 
 use crate::plane::{Plane, stdio, upstream};
+use crate::question::{answer, asking, returned, row};
 
 /// Where the servers are installed; installs them first if they are not there.
 fn installed() -> &'static Path {
@@ -86,6 +88,28 @@ async fn everything_by_http() {
     }
     let url = format!("http://127.0.0.1:{port}/mcp");
     everything(&Plane::new(upstream(Transport::Http { url, headers: [].into() })).await).await;
+}
+
+/// Every kind of field there is, as the reference server asks for them.
+#[tokio::test]
+async fn everything_asks_a_person() {
+    let plane = asking(stdio(npm("mcp-server-everything"), &["stdio"])).await;
+    let call = plane.call("trigger-elicitation-request", json!({})).await;
+    let asks = call.asks.unwrap_or_else(|| panic!("{:?}", call.error));
+    let shown = row(&plane, asks).await.input().to_value();
+    let shown: InputRequest = serde_json::from_value(shown).unwrap();
+    let questions = shown.questions.as_ref().unwrap();
+    let given: Value =
+        questions.iter().filter_map(|asked| Some((asked.id.clone(), asked.default.clone()?))).collect();
+    assert!(given.as_object().unwrap().len() >= 7, "what has a default keeps it: {given}");
+    let mut given = given;
+    given["name"] = json!("Ada");
+    given["check"] = json!(true);
+    given["email"] = json!("ada@example.com");
+    answer(&plane, asks, shown.answer(&given).unwrap()).await;
+    let returned = returned(&plane, call.call_id).await;
+    assert!(text(&returned).contains("provided the requested information"), "{returned}");
+    assert!(returned.to_string().contains("Name: Ada"), "{returned}");
 }
 
 fn free_port() -> u16 {

@@ -10,6 +10,7 @@ mod legacy;
 mod listen;
 mod question;
 mod resume;
+mod server_question;
 mod task;
 mod unread;
 mod wire;
