@@ -25,6 +25,7 @@ pub mod json;
 pub mod kill;
 pub mod limit;
 pub mod notification;
+pub mod number;
 pub mod oauth;
 pub mod pattern;
 pub mod port;

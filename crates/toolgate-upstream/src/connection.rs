@@ -195,6 +195,8 @@ impl Connection {
         context: Option<&ToolContext>,
         cancelled: &CancellationToken,
     ) -> Result<Value, Asked> {
+        // In a list such a number is some bound in a schema; in a result it is what was asked for.
+        let exact = matches!(request, ClientRequest::CallToolRequest(_));
         let options = PeerRequestOptions::no_options();
         let Ok(mut handle) = self.service.send_cancellable_request(request, options).await else {
             return Err(Asked::NotSent);
@@ -222,13 +224,12 @@ impl Connection {
         guard.id = None;
         let bad = self.bad.take(&id);
         match answer {
+            Ok(_) if exact && bad == Some(BadAnswer::Inexact) => Err(Asked::Bad(BadAnswer::Inexact)),
             Ok(result) => Ok(value_of(result)),
             Err(error) => Err(match (bad, error) {
-                (Some(bad), _) => Asked::Bad(bad),
-                (None, ServiceError::McpError(error)) => {
-                    Asked::Refused(error.code, error.message.into_owned())
-                }
-                (None, error) => Asked::Failed(error),
+                (Some(bad), _) if bad != BadAnswer::Inexact => Asked::Bad(bad),
+                (_, ServiceError::McpError(error)) => Asked::Refused(error.code, error.message.into_owned()),
+                (_, error) => Asked::Failed(error),
             }),
         }
     }
