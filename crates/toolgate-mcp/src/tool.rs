@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde_json::{Map, Value, json};
 use toolgate_core::BoundTool;
 use toolgate_core::contract::{Binding, Effect, Egress, ToolContract};
+use toolgate_core::upstream::is_undeclared;
 
 use crate::header::{ParamHeader, param_headers};
 
@@ -61,7 +62,7 @@ impl ToolEntry {
             Arc::from(serde_json::to_string(entry).unwrap_or_default())
         };
         let without = text(&entry);
-        if hidden.is_some() {
+        if hidden.is_some() || is_undeclared(&contract.output_schema) {
             // A tool that speaks in content blocks promises no structure to clients.
             return Self { modern: without.clone(), legacy: without, headers };
         }

@@ -12,6 +12,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, Servic
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+use toolgate_core::ToolOutput;
 use toolgate_core::id::Slug;
 use toolgate_core::port::executor::ToolContext;
 use toolgate_core::port::upstream::Listing;
@@ -133,7 +134,7 @@ impl Connection {
     }
 
     /// Calls a tool.
-    pub(crate) async fn call(&self, order: Order<'_>) -> Result<Value, CallFault> {
+    pub(crate) async fn call(&self, order: Order<'_>) -> Result<ToolOutput, CallFault> {
         let (output, in_headers) = {
             let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
             tools.get(order.tool).map_or((Output::Undeclared, true), |known| (known.output, known.in_headers))

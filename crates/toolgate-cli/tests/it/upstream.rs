@@ -10,12 +10,12 @@ use crate::gate::{Gate, serve};
 use crate::governance::{Walk, run_guide_on};
 
 /// A gate with programs of our own in its path: `mcp-server-notes` serves the tools in a file.
-struct Peers {
+pub(crate) struct Peers {
     folder: TempDir,
 }
 
 impl Peers {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let peers = Self { folder: TempDir::new().unwrap() };
         let server = Path::new(env!("CARGO_BIN_EXE_toolgate")).with_file_name("scripted-mcp");
         assert!(server.exists(), "build it first: cargo build -p toolgate-testkit --bins");
@@ -36,11 +36,11 @@ impl Peers {
         self.folder.path().join("tools.json")
     }
 
-    fn offer(&self, tools: &Value) {
+    pub(crate) fn offer(&self, tools: &Value) {
         std::fs::write(self.file(), tools.to_string()).unwrap();
     }
 
-    fn gate(&self) -> Gate {
+    pub(crate) fn gate(&self) -> Gate {
         let path = format!("{}:{}", self.folder.path().display(), std::env::var("PATH").unwrap());
         serve(&[], &[("PATH", &path)])
     }

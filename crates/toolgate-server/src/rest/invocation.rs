@@ -91,7 +91,7 @@ pub(crate) async fn list_invocations(
     let request = InvocationQuery { filter, text, after, limit: limit(page.limit, 50)? };
     let (found, next) = state.app.list_invocations(&actor, request).await?;
     Ok(Json(InvocationListView {
-        invocations: found.into_iter().map(InvocationView::from).collect(),
+        invocations: found.into_iter().map(InvocationView::listed).collect(),
         next_cursor: next.map(|id| id.to_string()),
     }))
 }
