@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_core::event::Event;
+use toolgate_core::output::Kept;
 use toolgate_core::port::store::Session;
-use toolgate_core::{Actor, CallResult, Invocation, JsonText, Status, Timestamp};
+use toolgate_core::{Actor, CallError, CallResult, Invocation, JsonText, Status, Timestamp};
 use utoipa::ToSchema;
 
 use crate::ErrorView;
@@ -48,6 +49,11 @@ pub struct CallView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub value: Option<JsonText>,
+    /// The content blocks, as MCP has them, that a server told the result in beside its `value`; left out where they say
+    /// nothing more. The tool of a server that names no output schema has them in its `value`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub content: Option<JsonText>,
     /// Why it stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorView>,
@@ -95,6 +101,7 @@ impl CallView {
                 other => other.as_str().to_owned(),
             },
             value: result.value,
+            content: result.content,
             error: result.error.map(ErrorView::from),
             repeated: result.repeated,
             edited_input: result.edited_input,
@@ -163,6 +170,10 @@ pub struct InvocationView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub output: Option<JsonText>,
+    /// The content blocks, as MCP has them, that a server told the result in beside its `output`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub content: Option<JsonText>,
     /// Why it stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorView>,
@@ -195,6 +206,8 @@ pub struct InvocationView {
 impl From<Invocation> for InvocationView {
     fn from(row: Invocation) -> Self {
         let opened = row.opened;
+        let kept = row.output.as_ref().map(Kept::of);
+        let (output, content) = kept.map_or((None, None), |kept| (Some(kept.value), kept.content));
         Self {
             id: opened.id.to_string(),
             session_id: opened.session.to_string(),
@@ -216,7 +229,8 @@ impl From<Invocation> for InvocationView {
             rule: opened.rule,
             idempotency_key: opened.idempotency_key.map(|key| key.to_string()),
             input: opened.input,
-            output: row.output,
+            output,
+            content,
             error: row.error.map(ErrorView::from),
             cost_micros: row.cost_micros,
             attempt: row.attempt,
@@ -227,6 +241,15 @@ impl From<Invocation> for InvocationView {
             asks: None,
             events: None,
         }
+    }
+}
+
+impl InvocationView {
+    /// A call in a list: what a server said at length of a failure stands in the call itself.
+    #[must_use]
+    pub fn listed(mut row: Invocation) -> Self {
+        row.error = row.error.map(CallError::without_said);
+        row.into()
     }
 }
 

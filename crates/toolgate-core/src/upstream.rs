@@ -345,6 +345,18 @@ pub fn undeclared_output() -> Value {
     })
 }
 
+/// Whether a schema is the one of a tool whose server names none.
+#[must_use]
+pub fn is_undeclared(schema: &Value) -> bool {
+    *schema == undeclared_output()
+}
+
+/// Whether an id is one that servers' tools have, as [`tool_id`] makes them.
+#[must_use]
+pub fn is_tool_id(id: &ToolName) -> bool {
+    id.as_str().starts_with("mcp__")
+}
+
 fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

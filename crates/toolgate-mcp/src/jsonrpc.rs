@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
+use toolgate_core::number::{TOO_WIDE, has_wide_integer};
 
 use crate::rpc_error::RpcError;
 
@@ -165,6 +166,16 @@ impl Message {
             return Err(malformed(None, "`id` must be a text or a whole number"));
         }
         let id = id.flatten();
+        if has_wide_integer(bytes) {
+            let hint = "write it as a text, if the tool takes one";
+            let error = RpcError::coded(
+                RpcError::INVALID_PARAMS,
+                "validation",
+                format!("the message {TOO_WIDE}"),
+                hint,
+            );
+            return Err(Box::new(Malformed { id, error }));
+        }
         let method = match envelope.method {
             None => None,
             Some(Value::String(method)) => Some(method),

@@ -14,7 +14,7 @@ use crate::call::{Asked, PATIENCE};
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::McpGate;
-use crate::jsonrpc::RpcError;
+use crate::rpc_error::RpcError;
 use crate::pending::{ANSWER, waits};
 use crate::plane::PlaneError;
 use crate::question::Said;

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde_json::{Map, Value, json};
 use toolgate_core::BoundTool;
 use toolgate_core::contract::{Binding, Effect, Egress, ToolContract};
+use toolgate_core::upstream::is_undeclared;
 use toolgate_schema::{Role, for_clients};
 
 use crate::header::{ParamHeader, param_headers};
@@ -65,7 +66,7 @@ impl ToolEntry {
             Arc::from(serde_json::to_string(entry).unwrap_or_default())
         };
         let without = text(&entry);
-        if hidden.is_some() {
+        if hidden.is_some() || is_undeclared(&contract.output_schema) {
             // A tool that speaks in content blocks promises no structure to clients.
             return Self { modern: without.clone(), legacy: without, headers };
         }

@@ -57,7 +57,7 @@ use toolgate_core::contract::{
 use toolgate_core::id::BadId;
 use toolgate_core::port::executor::Executor;
 use toolgate_core::runner::PreviewCall;
-use toolgate_core::{ClearedCall, Effect, Egress};
+use toolgate_core::{ClearedCall, Effect, Egress, ToolOutput};
 
 pub use heavy::heavy_places;
 pub use toolgate_core::port::capability::Capability;
@@ -444,7 +444,7 @@ struct Typed<T> {
 
 #[async_trait]
 impl<T: Tool> Executor for Typed<T> {
-    async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure> {
+    async fn execute(&self, call: ClearedCall) -> Result<ToolOutput, ToolFailure> {
         let (input, context) = call.into_parts();
         // The schema came from the same type, so what it let through fits, except for what no schema can say.
         let input =
@@ -454,7 +454,8 @@ impl<T: Tool> Executor for Typed<T> {
             None => None,
         };
         let output = self.tool.run(input, &context).await?;
-        serde_json::to_value(output).map_err(|_| ToolFailure::failed("the result has no JSON form"))
+        let value = serde_json::to_value(output);
+        value.map(ToolOutput::from).map_err(|_| ToolFailure::failed("the result has no JSON form"))
     }
 
     async fn dry_run(&self, call: PreviewCall) -> Result<Option<Preview>, ToolFailure> {

@@ -12,6 +12,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, Servic
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+use toolgate_core::ToolOutput;
 use toolgate_core::id::Slug;
 use toolgate_core::port::executor::{ToolContext, ToolFailure};
 use toolgate_core::port::upstream::Listing;
@@ -145,7 +146,7 @@ impl Connection {
     }
 
     /// Calls a tool, and again with what was answered for as long as it asks.
-    pub(crate) async fn call(&self, order: Order<'_>) -> Result<Value, CallFault> {
+    pub(crate) async fn call(&self, order: Order<'_>) -> Result<ToolOutput, CallFault> {
         let output = {
             let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
             tools.get(order.tool).map_or(Output::Undeclared, |known| known.output)
@@ -223,6 +224,8 @@ impl Connection {
     ) -> Result<Value, Asked> {
         let calls = self.service.service().calls();
         let entered = interaction.map(|interaction| calls.enter(Arc::clone(interaction)));
+        // In a list such a number is some bound in a schema; in a result it is what was asked for.
+        let exact = matches!(request, ClientRequest::CallToolRequest(_));
         let options = PeerRequestOptions::no_options();
         let Ok(mut handle) = self.service.send_cancellable_request(request, options).await else {
             return Err(Asked::NotSent);
@@ -258,13 +261,12 @@ impl Connection {
             return std::future::pending().await;
         }
         match answer {
+            Ok(_) if exact && bad == Some(BadAnswer::Inexact) => Err(Asked::Bad(BadAnswer::Inexact)),
             Ok(result) => Ok(value_of(result)),
             Err(error) => Err(match (bad, error) {
-                (Some(bad), _) => Asked::Bad(bad),
-                (None, ServiceError::McpError(error)) => {
-                    Asked::Refused(error.code, error.message.into_owned())
-                }
-                (None, error) => Asked::Failed(error),
+                (Some(bad), _) if bad != BadAnswer::Inexact => Asked::Bad(bad),
+                (_, ServiceError::McpError(error)) => Asked::Refused(error.code, error.message.into_owned()),
+                (_, error) => Asked::Failed(error),
             }),
         }
     }

@@ -14,6 +14,7 @@ use rmcp::model::{ErrorCode, ProtocolVersion, RequestId};
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use toolgate_core::number::has_wide_integer;
 use toolgate_core::port::connection::Presented;
 use toolgate_core::port::executor::ToolContext;
 use toolgate_core::upstream::Questions;
@@ -234,6 +235,9 @@ impl Direct {
         };
         match message {
             Some(Message { error: Some(error), .. }) => Err(error.into()),
+            Some(Message { result: Some(_), .. }) if has_wide_integer(&body) => {
+                Err(Asked::Bad(BadAnswer::Inexact))
+            }
             Some(Message { result: Some(result), .. }) if status.is_success() => Ok(result),
             _ if status.is_success() && status != StatusCode::ACCEPTED => {
                 Err(Asked::Bad(BadAnswer::Unreadable))

@@ -13,6 +13,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 use tokio_util::sync::CancellationToken;
+use toolgate_core::number::has_wide_integer;
 use toolgate_core::port::connection::Presented;
 
 use crate::clean::quoted;
@@ -223,6 +224,9 @@ impl Door {
             true => None,
             false => serde_json::from_slice::<ServerJsonRpcMessage>(&body).ok(),
         };
+        if has_wide_integer(&body) {
+            self.bad.note(id.clone(), BadAnswer::Inexact);
+        }
         match message {
             Some(message) if status.is_success() => Ok(StreamableHttpPostResponse::Json(message, session)),
             // An error that came with an error status is still the server's answer.

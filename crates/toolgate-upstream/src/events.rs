@@ -7,6 +7,7 @@ use reqwest::Response;
 use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::SseError;
 use sse_stream::{Sse, SseStream};
+use toolgate_core::number::has_wide_integer;
 
 use crate::fault::{BadAnswer, BadAnswers};
 use crate::measure::too_deep;
@@ -45,7 +46,16 @@ pub(crate) fn events(
             Ok(event) if event.data.as_ref().is_some_and(|data| too_deep(data.as_bytes())) => {
                 Some(BadAnswer::Unreadable)
             }
-            Ok(_) => None,
+            Ok(event) => {
+                // Whether that matters is for those to say who asked.
+                if let (Some(id), Some(data)) = (&id, &event.data)
+                    && has_wide_integer(data.as_bytes())
+                    && data.contains("\"result\"")
+                {
+                    bad.note(id.clone(), BadAnswer::Inexact);
+                }
+                None
+            }
             Err(SseError::Body(cause)) => match cause.downcast_ref() {
                 Some(Unread::TooLarge) => Some(BadAnswer::TooLarge),
                 // One that broke may be taken up again where it stopped.

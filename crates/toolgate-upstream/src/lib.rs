@@ -4,6 +4,7 @@
 //! whatever it says is cut to size, made visible and marked as its own words.
 
 mod asking;
+mod block;
 mod breaker;
 mod changes;
 mod child;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
+use toolgate_core::ToolOutput;
 use toolgate_core::actor::Actor;
 use toolgate_core::error::CallError;
 use toolgate_core::id::{PrincipalId, Slug, TenantId};
@@ -228,7 +229,7 @@ impl Executor for RemoteTool {
         self.account.as_ref()
     }
 
-    async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure> {
+    async fn execute(&self, call: ClearedCall) -> Result<ToolOutput, ToolFailure> {
         let (input, context) = call.into_parts();
         let arguments = match input {
             Value::Object(arguments) => arguments,
@@ -275,7 +276,7 @@ impl Executor for RemoteTool {
         };
         server.called(person, began.elapsed(), fault);
         match result {
-            Ok(value) => Ok(server.secrets.hidden(value)),
+            Ok(output) => Ok(server.secrets.hidden_in_output(output)),
             Err(CallFault::Failure(failure)) => Err(server.secrets.hidden_in(failure)),
             Err(CallFault::Fault(fault)) => {
                 Err(server.secrets.hidden_in(fault.into_failure(self.name.as_str())))

@@ -2116,6 +2116,11 @@ export interface components {
             status: string;
             /** @description The result, redacted. */
             value?: Record<string, never> | null;
+            /**
+             * @description The content blocks, as MCP has them, that a server told the result in beside its `value`; left out where they say
+             *     nothing more. The tool of a server that names no output schema has them in its `value`.
+             */
+            content?: Record<string, never>[] | null;
             error?: components["schemas"]["ErrorView"] | null;
             /** @description Whether this is the answer to an earlier call with the same idempotency key. */
             repeated?: boolean;
@@ -2590,6 +2595,8 @@ export interface components {
             input: Record<string, never>;
             /** @description The result, redacted. */
             output?: Record<string, never> | null;
+            /** @description The content blocks, as MCP has them, that a server told the result in beside its `output`. */
+            content?: Record<string, never>[] | null;
             error?: components["schemas"]["ErrorView"] | null;
             /**
              * Format: int64

@@ -5,6 +5,7 @@ mod approval;
 mod audit;
 mod clients;
 mod connection;
+mod content;
 mod doctor;
 mod entity;
 mod file;

@@ -13,6 +13,7 @@ use crate::error::{CallError, ErrorCode};
 use crate::id::{InvocationId, SessionId};
 use crate::input_request::InputRequest;
 use crate::json::JsonText;
+use crate::output::ToolOutput;
 use crate::port::capability::Capabilities;
 use crate::review::Preview;
 use crate::runner::{ClearedCall, PreviewCall};
@@ -21,7 +22,7 @@ use crate::runner::{ClearedCall, PreviewCall};
 #[async_trait]
 pub trait Executor: Send + Sync {
     /// Does what the tool does. Dropping the future is how a call that ignores its cancellation is stopped.
-    async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure>;
+    async fn execute(&self, call: ClearedCall) -> Result<ToolOutput, ToolFailure>;
 
     /// Foresees what a call would do, without doing anything; none where the tool can't. It is asked when a person has to
     /// decide, and again when they change the input.
@@ -90,7 +91,7 @@ pub struct HandOn {
 
 #[async_trait]
 impl Executor for HandOn {
-    async fn execute(&self, _: ClearedCall) -> Result<Value, ToolFailure> {
+    async fn execute(&self, _: ClearedCall) -> Result<ToolOutput, ToolFailure> {
         Err(ToolFailure::HandedOn { to: self.to, within: self.within })
     }
 }

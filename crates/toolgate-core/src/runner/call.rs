@@ -10,6 +10,7 @@ use crate::error::CallError;
 use crate::id::{ApiKeyId, ConnectionId, IdempotencyKey, InvocationId, SessionId, ToolName};
 use crate::invocation::{Invocation, Source, Status};
 use crate::json::{JsonText, canonical_digest, to_hex};
+use crate::output::Kept;
 use crate::port::store::StoreError;
 use crate::runner::watch::Watch;
 
@@ -78,8 +79,12 @@ pub struct CallResult {
     pub ok: bool,
     /// Where it stands.
     pub status: Status,
+    /// The tool.
+    pub tool: ToolName,
     /// The redacted result.
     pub value: Option<JsonText>,
+    /// The content blocks that came beside it, where they say more than a copy of it would.
+    pub content: Option<JsonText>,
     /// Why it stopped.
     pub error: Option<CallError>,
     /// Whether this is the answer to an earlier call with the same key.
@@ -96,12 +101,16 @@ impl CallResult {
     /// How a recorded call stands.
     #[must_use]
     pub fn of(invocation: &Invocation) -> Self {
+        let kept = invocation.output.as_ref().map(Kept::of);
+        let (value, content) = kept.map_or((None, None), |kept| (Some(kept.value), kept.content));
         Self {
             call_id: invocation.id(),
             session_id: invocation.opened.session,
             ok: invocation.status == Status::Completed,
             status: invocation.status,
-            value: invocation.output.clone(),
+            tool: invocation.opened.tool.clone(),
+            value,
+            content,
             error: invocation.error.clone(),
             repeated: false,
             edited_input: invocation.review.as_ref().and_then(|review| review.input.clone()),

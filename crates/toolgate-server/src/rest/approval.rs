@@ -152,7 +152,7 @@ pub(crate) async fn read_inbox(
     }
     let items = state.app.inbox(&actor, which).await?;
     let count = items.len() as u64;
-    let items = items.into_iter().take(200).map(InvocationView::from).collect();
+    let items = items.into_iter().take(200).map(InvocationView::listed).collect();
     let chores = state.app.chores(&actor).await?;
     let connections = chores.connections.into_iter().map(connection::view).collect();
     Ok(Json(InboxView { items, connections, reviews: chores.reviews, count, next_cursor: None }))
@@ -163,7 +163,7 @@ async fn read_decided(state: &ServerState, actor: &Actor, asked: &InboxQuery) ->
     let (items, next) = state.app.decided(actor, after, limit(asked.limit, 100)?).await?;
     Ok(InboxView {
         count: items.len() as u64,
-        items: items.into_iter().map(InvocationView::from).collect(),
+        items: items.into_iter().map(InvocationView::listed).collect(),
         connections: Vec::new(),
         reviews: 0,
         next_cursor: next.map(|id| id.to_string()),

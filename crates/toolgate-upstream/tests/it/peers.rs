@@ -60,6 +60,14 @@ async fn everything(plane: &Plane) {
         .iter()
         .filter(|block| block["text"].as_str().is_some_and(|text| text.starts_with("[withheld: a link")));
     assert_eq!(withheld.count(), 2, "{links}");
+    let file =
+        plane.value("get-resource-reference", json!({ "resourceType": "Blob", "resourceId": 1 })).await;
+    let file = file["content"].as_array().unwrap().iter().find(|block| block["type"] == "resource").unwrap();
+    assert!(
+        file["resource"]["uri"].as_str().unwrap().starts_with("toolgate://servers/peer/demo://"),
+        "{file}"
+    );
+    assert!(file["resource"]["blob"].as_str().is_some_and(|blob| !blob.is_empty()), "{file}");
     let long = json!({ "duration": 0.3, "steps": 3 });
     assert!(plane.call("trigger-long-running-operation", long).await.ok);
 }
@@ -120,12 +128,14 @@ fn free_port() -> u16 {
 async fn files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
-    std::fs::write(path.join("a.txt"), "hello").unwrap();
+    std::fs::write(path.join("a.txt"), "hello\r\n").unwrap();
     let plane = Plane::new(stdio(npm("mcp-server-filesystem"), &[path.to_str().unwrap()])).await;
     let listing = plane.accept(Effect::Mutate).await;
     assert!(listing.tools.iter().all(|offer| offer.output_schema.is_some()), "all of them declare an output");
     let read = plane.value("read_text_file", json!({ "path": path.join("a.txt") })).await;
-    assert_eq!(read, json!({ "content": "hello" }));
+    assert_eq!(read, json!({ "content": "hello\r\n" }));
+    let told = plane.call("read_text_file", json!({ "path": path.join("a.txt") })).await.content.unwrap();
+    assert_eq!(told.to_value(), json!([{ "type": "text", "text": "hello\r\n" }]));
     let refused = plane.error("read_text_file", json!({ "path": "/etc/passwd" }), ErrorCode::Execution).await;
     assert!(refused.message.contains("which says: Access denied"), "{refused:?}");
     plane.error("read_text_file", json!({}), ErrorCode::Validation).await;

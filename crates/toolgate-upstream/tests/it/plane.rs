@@ -288,7 +288,7 @@ struct Asks;
 
 #[async_trait]
 impl Executor for Asks {
-    async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure> {
+    async fn execute(&self, call: ClearedCall) -> Result<ToolOutput, ToolFailure> {
         let within = Duration::from_secs(call.input()["expires_in_seconds"].as_u64().unwrap());
         Err(ToolFailure::HandedOn { to: "a person's answer", within })
     }
