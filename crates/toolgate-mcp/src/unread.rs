@@ -94,7 +94,6 @@ impl Reader {
 
     /// An answer, and what keeps its room until it is read. One that finds no room is in the record, and the client is
     /// told so instead.
-    #[must_use]
     pub fn answer(&self, done: Result<String, RpcError>) -> (Result<String, RpcError>, Option<Kept>) {
         let bytes = match &done {
             Ok(result) if result.len() > SMALL => result.len(),
