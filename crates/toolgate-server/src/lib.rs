@@ -108,15 +108,13 @@ impl ServerState {
 
 /// All routes, with the checks every request passes.
 pub fn router(state: ServerState) -> Router {
-    let (api, document) = rest::routes().split_for_parts();
-    let document = rest::finish_document(document);
     Router::new()
-        .merge(api)
+        .merge(Router::from(rest::routes()))
         .merge(health::routes())
         .merge(auth::routes())
         .merge(ui::routes())
         .merge(mcp::routes(&state))
-        .route(rest::DOCUMENT_PATH, axum::routing::get(move || rest::show_document(document.clone())))
+        .route(rest::DOCUMENT_PATH, axum::routing::get(rest::show_document))
         .fallback(ui::fallback)
         .method_not_allowed_fallback(error::wrong_method)
         .layer(axum::middleware::from_fn_with_state(state.clone(), door::pass))

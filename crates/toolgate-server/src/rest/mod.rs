@@ -33,9 +33,12 @@ mod upstream;
 mod upstream_tool;
 mod usage;
 
-use axum::Json;
+use std::sync::LazyLock;
+
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use bytes::Bytes;
 use utoipa::OpenApi;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
@@ -170,7 +173,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
     finish_document(routes().into_openapi())
 }
 
-pub(crate) fn finish_document(mut document: utoipa::openapi::OpenApi) -> utoipa::openapi::OpenApi {
+fn finish_document(mut document: utoipa::openapi::OpenApi) -> utoipa::openapi::OpenApi {
     let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
     document.components.get_or_insert_default().security_schemes.insert("key".to_owned(), scheme.into());
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
@@ -225,6 +228,9 @@ fn text_header(pattern: &str) -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).into()
 }
 
-pub(crate) async fn show_document(document: utoipa::openapi::OpenApi) -> impl IntoResponse {
-    Json(document)
+/// The document's text, made when it is first asked for: most gates never are, and as values it takes megabytes.
+static TEXT: LazyLock<Bytes> = LazyLock::new(|| serde_json::to_vec(&document()).unwrap_or_default().into());
+
+pub(crate) async fn show_document() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], TEXT.clone())
 }

@@ -31,7 +31,7 @@ use toolgate_core::upstream::{
 };
 use toolgate_core::{
     AccessRules, Actor, Call, CallError, CallResult, Catalog, ClearedCall, ErrorCode, Runner, Source,
-    Timestamp, ToolContract,
+    Timestamp, ToolContract, ToolOutput,
 };
 use toolgate_egress::{EgressClient, EgressPolicy};
 use toolgate_store_sqlite::SqliteStore;
