@@ -1,7 +1,7 @@
 //! Tools and the history of their contracts.
 
 use async_trait::async_trait;
-use rusqlite::params;
+use rusqlite::{Connection, params};
 use toolgate_core::contract::{ContractVersion, Effect, Egress};
 use toolgate_core::id::TenantId;
 use toolgate_core::port::store::{StoreError, ToolRow, ToolStore};
@@ -20,7 +20,8 @@ impl ToolStore for SqliteStore {
         at: Timestamp,
     ) -> Result<Vec<ToolRow>, StoreError> {
         let tenant = tenant.to_string();
-        self.database
+        let recorded = self
+            .database
             .write(Commit::Other, move |connection| {
                 let mut put = connection.prepare_cached(
                     "INSERT INTO tools (tenant_id, id, version, effect, egress, requires_approval, contract, updated_at)
@@ -67,6 +68,10 @@ impl ToolStore for SqliteStore {
                     })
                 })
             })
-            .await
+            .await;
+        // Contracts are written at the start and hardly read after it: their pages would stay in the cache for nothing.
+        let shrink = |connection: &Connection| Ok(connection.execute_batch("PRAGMA shrink_memory;")?);
+        let _ = self.database.write(Commit::Other, shrink).await;
+        recorded
     }
 }
