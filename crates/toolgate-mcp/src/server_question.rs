@@ -14,10 +14,10 @@ use crate::call::{Asked, PATIENCE};
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::McpGate;
-use crate::rpc_error::RpcError;
 use crate::pending::{ANSWER, waits};
 use crate::plane::PlaneError;
 use crate::question::Said;
+use crate::rpc_error::RpcError;
 use crate::state::RequestState;
 
 /// How often it is looked whether a call asks something more.

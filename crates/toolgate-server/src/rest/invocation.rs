@@ -99,7 +99,11 @@ pub(crate) async fn list_invocations(
         .map(|searched| SearchedView { calls: searched.calls, back_to: searched.back_to.map(rfc3339) });
     let base = base_url(&state.settings, &headers);
     Ok(Json(InvocationListView {
-        invocations: part.invocations.into_iter().map(|row| InvocationView::listed(seen_from(row, &base))).collect(),
+        invocations: part
+            .invocations
+            .into_iter()
+            .map(|row| InvocationView::listed(seen_from(row, &base)))
+            .collect(),
         next_cursor: part.next.map(|id| id.to_string()),
         searched,
     }))
