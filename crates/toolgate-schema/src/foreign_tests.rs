@@ -37,7 +37,7 @@ fn formats_are_notes_for_others_and_checks_for_our_own() {
         "required": ["result"], "title": "fOutput", "type": "object", "x-fastmcp-wrap-result": true,
     });
     let naive = json!({ "result": [{ "when": "2026-01-01T00:00:00" }] });
-    check(pydantic.clone(), &[naive.clone()], &[json!({}), json!({ "result": [{ "when": 1 }] })]);
+    check(pydantic.clone(), std::slice::from_ref(&naive), &[json!({}), json!({ "result": [{ "when": 1 }] })]);
     assert!(compile(&pydantic, Role::Output).unwrap().validate(&naive).is_err());
     // Two forms that only a format tells apart are not told apart.
     check(

@@ -106,7 +106,7 @@ pub(crate) fn is_number(keyword: &str, held: &Value) -> bool {
 }
 
 /// In draft-04 a limit is exclusive when a boolean beside it says so: the keyword a limit has in every later dialect.
-pub(crate) fn limit_keyword<'a>(keyword: &'a str, beside: impl Fn(&str) -> bool) -> &'a str {
+pub(crate) fn limit_keyword(keyword: &str, beside: impl Fn(&str) -> bool) -> &str {
     match keyword {
         "minimum" if beside("exclusiveMinimum") => "exclusiveMinimum",
         "maximum" if beside("exclusiveMaximum") => "exclusiveMaximum",
