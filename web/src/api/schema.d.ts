@@ -4116,6 +4116,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4124,6 +4125,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4145,6 +4147,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4153,6 +4156,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4184,6 +4188,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4192,6 +4197,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4200,6 +4206,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4241,6 +4248,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4249,6 +4257,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4273,6 +4282,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4281,6 +4291,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4306,6 +4317,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4314,6 +4326,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4342,6 +4355,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4350,6 +4364,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4358,6 +4373,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4383,6 +4399,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4391,6 +4408,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4419,6 +4437,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4427,6 +4446,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4435,6 +4455,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4456,6 +4477,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4464,6 +4486,7 @@ export interface operations {
                     "application/json": components["schemas"]["InputRequestView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4489,12 +4512,14 @@ export interface operations {
             };
         };
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4521,6 +4546,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4529,6 +4555,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResultView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4554,6 +4581,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4562,6 +4590,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResultView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4583,6 +4612,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4591,6 +4621,7 @@ export interface operations {
                     "application/json": components["schemas"]["LinksView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4616,6 +4647,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4624,6 +4656,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4649,6 +4682,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4657,6 +4691,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4682,6 +4717,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4690,6 +4726,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4714,6 +4751,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4722,6 +4760,7 @@ export interface operations {
                     "application/json": components["schemas"]["GrantListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4743,6 +4782,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4751,6 +4791,7 @@ export interface operations {
                     "application/json": components["schemas"]["GrantView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4772,12 +4813,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4807,6 +4850,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4815,6 +4859,7 @@ export interface operations {
                     "application/json": components["schemas"]["InboxView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4834,6 +4879,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4842,6 +4888,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4868,6 +4915,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4876,6 +4924,7 @@ export interface operations {
                     "application/json": components["schemas"]["NotificationListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4897,6 +4946,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4905,6 +4955,7 @@ export interface operations {
                     "application/json": components["schemas"]["NotificationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4926,6 +4977,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4934,6 +4986,7 @@ export interface operations {
                     "application/json": components["schemas"]["NotificationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4958,6 +5011,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4966,6 +5020,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalRuleListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4987,6 +5042,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4995,6 +5051,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalRuleView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5025,6 +5082,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5033,6 +5091,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalRuleView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5057,12 +5116,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5084,6 +5145,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5092,6 +5154,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShareListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5117,6 +5180,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5125,6 +5189,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewShareView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5146,12 +5211,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5178,6 +5245,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5186,6 +5254,7 @@ export interface operations {
                     "application/json": components["schemas"]["UsageView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5209,6 +5278,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5217,6 +5287,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5238,6 +5309,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5246,6 +5318,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5270,6 +5343,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5278,6 +5352,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5297,6 +5372,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5305,6 +5381,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditReportView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5324,6 +5401,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5332,6 +5410,7 @@ export interface operations {
                     "application/x-ndjson": string;
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5372,6 +5451,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5380,6 +5460,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEventListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5421,6 +5502,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5429,6 +5511,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5448,6 +5531,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5456,6 +5540,7 @@ export interface operations {
                     "application/json": components["schemas"]["MeView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5479,6 +5564,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5487,6 +5573,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5506,12 +5593,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5531,6 +5620,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5539,6 +5629,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5558,6 +5649,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5566,6 +5658,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignInListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5587,12 +5680,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5616,12 +5711,14 @@ export interface operations {
             };
         };
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5644,6 +5741,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5652,6 +5750,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignInMethodsView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5675,6 +5774,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5683,6 +5783,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5704,6 +5805,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5712,6 +5814,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5731,6 +5834,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5739,6 +5843,7 @@ export interface operations {
                     "application/json": components["schemas"]["OwnTenantListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5762,6 +5867,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5770,6 +5876,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5793,6 +5900,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5801,6 +5909,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantAddedView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5822,12 +5931,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5847,6 +5958,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5855,6 +5967,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5878,6 +5991,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5886,6 +6000,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5909,6 +6024,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5917,6 +6033,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyCheckView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5936,6 +6053,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5944,6 +6062,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicySchemaView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5968,6 +6087,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5976,6 +6096,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyVersionListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5997,6 +6118,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6005,6 +6127,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyVersionView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6029,6 +6152,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6037,6 +6161,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyDiffView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6060,6 +6185,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6068,6 +6194,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6094,6 +6221,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6102,6 +6230,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExplanationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6125,6 +6254,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6133,6 +6263,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExplanationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6156,6 +6287,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6164,6 +6296,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyTrialView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6188,6 +6321,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6196,6 +6330,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6219,6 +6354,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6227,6 +6363,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantCreatedView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6248,6 +6385,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6256,6 +6394,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6310,6 +6449,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6318,6 +6458,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantCreatedView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6344,6 +6485,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6352,6 +6494,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantLinkListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6373,12 +6516,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6405,6 +6550,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6413,6 +6559,7 @@ export interface operations {
                     "application/json": components["schemas"]["PrincipalListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6436,6 +6583,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6444,6 +6592,7 @@ export interface operations {
                     "application/json": components["schemas"]["PrincipalView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6465,6 +6614,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6473,6 +6623,7 @@ export interface operations {
                     "application/json": components["schemas"]["PrincipalView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6532,6 +6683,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6540,6 +6692,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6563,6 +6716,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6571,6 +6725,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewKeyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6592,6 +6747,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6600,6 +6756,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6621,6 +6778,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6629,6 +6787,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6654,6 +6813,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6662,6 +6822,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewKeyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6686,6 +6847,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6694,6 +6856,7 @@ export interface operations {
                     "application/json": components["schemas"]["OauthClientListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6717,6 +6880,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6725,6 +6889,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewOauthClientView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6746,6 +6911,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6754,6 +6920,7 @@ export interface operations {
                     "application/json": components["schemas"]["OauthClientView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6775,12 +6942,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6809,6 +6978,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6817,6 +6987,7 @@ export interface operations {
                     "application/json": components["schemas"]["OauthGrantListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6838,12 +7009,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6868,6 +7041,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6876,6 +7050,7 @@ export interface operations {
                     "application/json": components["schemas"]["RoleListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6897,6 +7072,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6905,6 +7081,7 @@ export interface operations {
                     "application/json": components["schemas"]["RoleView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6935,6 +7112,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6943,6 +7121,7 @@ export interface operations {
                     "application/json": components["schemas"]["RoleView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6967,12 +7146,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6992,6 +7173,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7000,6 +7182,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntityTypeListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7031,6 +7214,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7039,6 +7223,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntityListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7063,6 +7248,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7071,6 +7257,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolsetListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7092,6 +7279,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7100,6 +7288,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolsetView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7130,6 +7319,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7138,6 +7328,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolsetView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7162,12 +7353,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7192,6 +7385,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7200,6 +7394,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7221,6 +7416,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7229,6 +7425,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7259,6 +7456,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7267,6 +7465,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7291,12 +7490,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7318,6 +7519,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7326,6 +7528,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7347,6 +7550,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7355,6 +7559,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7376,6 +7581,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7384,6 +7590,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamTestView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7405,6 +7612,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7413,6 +7621,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamRefreshView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7441,6 +7650,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7449,6 +7659,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamToolListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7470,6 +7681,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7478,6 +7690,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7503,6 +7716,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7511,6 +7725,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7536,6 +7751,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7544,6 +7760,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7568,6 +7785,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7576,6 +7794,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfileListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7597,6 +7816,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7605,6 +7825,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfileView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7635,6 +7856,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7643,6 +7865,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfileView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7667,12 +7890,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7701,6 +7926,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7709,6 +7935,7 @@ export interface operations {
                     "application/json": components["schemas"]["AssignmentListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7732,6 +7959,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7740,6 +7968,7 @@ export interface operations {
                     "application/json": components["schemas"]["AssignmentView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7766,12 +7995,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7796,6 +8027,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7804,6 +8036,7 @@ export interface operations {
                     "application/json": components["schemas"]["LimitListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7825,6 +8058,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7833,6 +8067,7 @@ export interface operations {
                     "application/json": components["schemas"]["LimitView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7863,6 +8098,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7871,6 +8107,7 @@ export interface operations {
                     "application/json": components["schemas"]["LimitView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7895,12 +8132,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7925,6 +8164,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7933,6 +8173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectionListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7959,6 +8200,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7967,6 +8209,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectionView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7991,12 +8234,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8022,6 +8267,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8030,6 +8276,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8058,6 +8305,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8066,6 +8314,7 @@ export interface operations {
                     "application/json": components["schemas"]["FileListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8102,6 +8351,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8110,6 +8360,7 @@ export interface operations {
                     "application/json": components["schemas"]["FileView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8131,6 +8382,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8139,6 +8391,7 @@ export interface operations {
                     "application/json": components["schemas"]["FileView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8160,12 +8413,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8187,6 +8442,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8195,6 +8451,7 @@ export interface operations {
                     "application/octet-stream": number[];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8216,6 +8473,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8224,6 +8482,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationFilesView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8246,6 +8505,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8254,6 +8514,7 @@ export interface operations {
                     "application/octet-stream": number[];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8278,6 +8539,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8286,6 +8548,7 @@ export interface operations {
                     "application/json": components["schemas"]["KillListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8309,6 +8572,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8317,6 +8581,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThrownKillView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8341,12 +8606,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8373,6 +8640,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8381,6 +8649,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8402,6 +8671,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8410,6 +8680,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8435,6 +8706,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8443,6 +8715,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8464,12 +8737,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
