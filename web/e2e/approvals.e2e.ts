@@ -125,6 +125,7 @@ test("a yes that is remembered lets the next such call run, until it is taken ba
 
   await page.goto(`${gate.url}/grants`);
   await page.getByText('to = "Halcyon"').waitFor();
+  await page.getByRole("region", { name: "Standing grants" }).getByText("1 time", { exact: true }).waitFor();
   await page.getByRole("link", { name: "fixture__transfer" }).click();
   await drawer().getByText("1 time", { exact: true }).waitFor();
   await drawer().getByRole("button", { name: "Take back…" }).click();

@@ -206,6 +206,30 @@ describe("looking back", () => {
     await page.getByRole("table", { name: "Runs" }).getByText("from the page").waitFor();
     await page.getByLabel("Search the inputs").fill("something never asked");
     await page.getByText("No runs here").waitFor();
+    await page.getByText(/All [0-9]+ were looked through/).waitFor();
+  });
+
+  test("a search that went far enough says how far, and goes on when asked", async () => {
+    const asked: (string | null)[] = [];
+    // As many runs as one part of a search looks through take too long to make: the answers are made up.
+    await page.route("**/api/v1/invocations?**text=*", (route) => {
+      const cursor = new URL(route.request().url()).searchParams.get("cursor");
+      asked.push(cursor);
+      const back_to = new Date(Date.now() - (cursor ? 9 : 3) * 86_400_000).toISOString();
+      const next_cursor = cursor ? undefined : `inv_${"0".repeat(32)}`;
+      return route.fulfill({ json: { invocations: [], next_cursor, searched: { calls: cursor ? 14_500 : 20_000, back_to } } });
+    });
+    await go("/runs?text=far%20away");
+    await page.getByText("Nothing found so far").waitFor();
+    await page.getByText(/It is not in the newest 20,000 runs, back to 3 days ago\./).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(asked).toEqual([null]);
+    await page.getByRole("button", { name: "Look further back" }).click();
+    await page.getByText(/All 34,500 were looked through/).waitFor();
+    expect(asked).toEqual([null, `inv_${"0".repeat(32)}`]);
+    await page.getByRole("button", { name: "Show all runs" }).click();
+    await page.getByRole("table", { name: "Runs" }).waitFor();
+    await page.unroute("**/api/v1/invocations?**text=*");
   });
 
   test("why a call would run is explained with the rule that decided", async () => {

@@ -100,6 +100,12 @@ test("people, tools and files are named by keyboard, with letters wrong, and kep
   expect(output).toEqual({ people: 3, report: input.report });
   expect(await page.title()).not.toBe("taken");
 
+  // The result shows the file it names, beside what it says.
+  const result = page.getByRole("region", { name: "Result" }).getByRole("list", { name: "Files of the result" });
+  expect(await result.getByRole("link").getAttribute("href")).toBe(`/api/v1/invocations/${id}/files/${input.report}`);
+  expect(await violations(page)).toEqual([]);
+  await shot("result-files");
+
   // The run tells which files those were, and gives them back.
   await page.goto(`${gate.url}/runs?run=${id}`);
   const files = page.getByRole("list", { name: "Files of the input" });
@@ -151,6 +157,14 @@ test("what is too large, cut off or someone else's is said where it belongs", as
     input.dispatchEvent(new Event("change", { bubbles: true }));
   }, mine.max_bytes + 1);
   await page.getByRole("alert").filter({ hasText: "larger than" }).waitFor();
+  // Whatever the chooser offers, something else can be dropped: the server keeps nothing of it.
+  const before = (await asPerson(page, "GET", "/files")).files.length;
+  await page.getByLabel(/^Report/).setInputFiles({ name: "photo.png", mimeType: "image/png", buffer: Buffer.from("no table") });
+  const wrong = page.getByRole("alert").filter({ hasText: "The file is not of the kind text/csv or .csv." });
+  await wrong.filter({ hasText: "Choose another file" }).waitFor();
+  expect(await page.getByRole("button", { name: "Try photo.png again" }).count()).toBe(0);
+  expect((await asPerson(page, "GET", "/files")).files.length).toBe(before);
+  expect(await violations(page)).toEqual([]);
   // The browser itself tells of requests that were refused or cut off.
   bob.wrong.splice(0);
 });

@@ -123,9 +123,9 @@ pub struct GrantView {
     pub expires_at: String,
     /// The call it was given with.
     pub call_id: String,
-    /// How often it was used, up to a thousand; only when one grant is asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub used: Option<u64>,
+    /// How often it was used, up to a thousand times.
+    #[serde(default)]
+    pub used: u64,
 }
 
 /// A page of grants.

@@ -104,6 +104,8 @@ door_codes! {
     PolicyInvalid = "policy_invalid", 422;
     /// Tried too often.
     TooManyAttempts = "too_many_attempts", 429;
+    /// Too much that was answered waits to be read.
+    Unread = "unread", 429;
     /// A fault of ours.
     Internal = "internal", 500;
     /// An identity provider does not answer as it should.

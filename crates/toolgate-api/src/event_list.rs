@@ -2,17 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 use toolgate_core::JsonText;
-use toolgate_core::port::event_list::{EventPlace, ListedEvent};
+use toolgate_core::port::event_list::ListedEvent;
 use utoipa::ToSchema;
 
 use crate::EventView;
 
-/// One event of the record, as it is exported, with its place in the whole of it.
+/// One event of the record, as it is exported. No two have the same `session_id` and `seq`.
 // The fields are spelled out: a document kept byte for byte can't be read back through `flatten`.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct AuditEventView {
-    /// Its place: no two events have the same. Goes to `after` and `Last-Event-ID`.
-    pub position: i64,
     /// The tool of the call it speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -48,7 +46,6 @@ impl From<&ListedEvent> for AuditEventView {
         let EventView { session_id, seq, call_id, kind, actor, at, at_micros, data, prev_hash, hash } =
             EventView::from(&listed.event);
         Self {
-            position: listed.position,
             tool: listed.tool.as_ref().map(ToString::to_string),
             subject: listed.subject.as_ref().map(ToString::to_string),
             session_id,
@@ -77,11 +74,5 @@ pub struct AuditEventListView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked_back_to: Option<String>,
     /// Where the record ended when this was asked: what comes later is followed from here, as `after`.
-    pub newest: i64,
-}
-
-/// The text form of a place, as a cursor.
-#[must_use]
-pub fn cursor_of(place: EventPlace) -> String {
-    format!("{}.{}", place.at.as_micros(), place.position)
+    pub newest: String,
 }

@@ -12,6 +12,9 @@ pub struct InputRequestView {
     pub request: Value,
     /// Until when it can be answered, in RFC 3339.
     pub expires_at: String,
+    /// The MCP server that asks, where one does: the words are its own. Such a question can be declined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
 }
 
 /// An answer.
@@ -19,6 +22,10 @@ pub struct InputRequestView {
 #[serde(deny_unknown_fields)]
 pub struct AnswerInputRequest {
     /// By question id, or `chosen`, `notes`, `approved`.
-    #[schema(value_type = Object)]
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
     pub answer: Value,
+    /// Refuses to answer, instead: only what an MCP server asks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub declined: bool,
 }

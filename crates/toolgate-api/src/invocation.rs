@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_core::event::Event;
+use toolgate_core::output::Kept;
 use toolgate_core::port::store::Session;
-use toolgate_core::{Actor, CallResult, Invocation, JsonText, Status, Timestamp};
+use toolgate_core::{Actor, CallError, CallResult, Invocation, JsonText, Status, Timestamp};
 use utoipa::ToSchema;
 
 use crate::ErrorView;
@@ -48,6 +49,11 @@ pub struct CallView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub value: Option<JsonText>,
+    /// The content blocks, as MCP has them, that a server told the result in beside its `value`; left out where they say
+    /// nothing more. The tool of a server that names no output schema has them in its `value`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub content: Option<JsonText>,
     /// Why it stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorView>,
@@ -64,6 +70,9 @@ pub struct CallView {
     /// Where a person answers, once: only for a question put to a person, and only in its first answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_url: Option<String>,
+    /// The call below it by which its MCP server asks a person something just now; `share_url` is where they answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
     /// Where the time went.
     pub timing: TimingView,
 }
@@ -92,10 +101,12 @@ impl CallView {
                 other => other.as_str().to_owned(),
             },
             value: result.value,
+            content: result.content,
             error: result.error.map(ErrorView::from),
             repeated: result.repeated,
             edited_input: result.edited_input,
             callback_url: None,
+            asks: result.asks.map(|id| id.to_string()),
             share_url: None,
             timing: TimingView {
                 gate_us: micros(total.saturating_sub(result.tool_time)),
@@ -159,6 +170,10 @@ pub struct InvocationView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub output: Option<JsonText>,
+    /// The content blocks, as MCP has them, that a server told the result in beside its `output`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub content: Option<JsonText>,
     /// Why it stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorView>,
@@ -177,6 +192,9 @@ pub struct InvocationView {
     /// When it reached its outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<String>,
+    /// The call below it by which its MCP server asks a person something just now; left out in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
     /// Its events, oldest first; left out in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventView>>,
@@ -188,6 +206,8 @@ pub struct InvocationView {
 impl From<Invocation> for InvocationView {
     fn from(row: Invocation) -> Self {
         let opened = row.opened;
+        let kept = row.output.as_ref().map(Kept::of);
+        let (output, content) = kept.map_or((None, None), |kept| (Some(kept.value), kept.content));
         Self {
             id: opened.id.to_string(),
             session_id: opened.session.to_string(),
@@ -209,7 +229,8 @@ impl From<Invocation> for InvocationView {
             rule: opened.rule,
             idempotency_key: opened.idempotency_key.map(|key| key.to_string()),
             input: opened.input,
-            output: row.output,
+            output,
+            content,
             error: row.error.map(ErrorView::from),
             cost_micros: row.cost_micros,
             attempt: row.attempt,
@@ -217,8 +238,18 @@ impl From<Invocation> for InvocationView {
             created_at: rfc3339(opened.created_at),
             started_at: row.started_at.map(rfc3339),
             completed_at: row.completed_at.map(rfc3339),
+            asks: None,
             events: None,
         }
+    }
+}
+
+impl InvocationView {
+    /// A call in a list: what a server said at length of a failure stands in the call itself.
+    #[must_use]
+    pub fn listed(mut row: Invocation) -> Self {
+        row.error = row.error.map(CallError::without_said);
+        row.into()
     }
 }
 
@@ -230,6 +261,19 @@ pub struct InvocationListView {
     /// Where the next page starts; none when this is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// How far a search of inputs went; only with `text`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched: Option<SearchedView>,
+}
+
+/// How far a search of inputs went. There may be more beyond it: `next_cursor` goes on from there.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SearchedView {
+    /// How many calls were looked at for this page.
+    pub calls: u64,
+    /// When the oldest of them was made; none when there was none to look at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_to: Option<String>,
 }
 
 /// One event of the record.

@@ -38,13 +38,13 @@ pub use assignment::{AssignmentListView, AssignmentView, PutAssignmentRequest};
 pub use connection::{ConnectRequest, ConnectView, ConnectionListView, ConnectionView, PutConnectionRequest};
 pub use entity::{EntityListView, EntityTypeListView, EntityTypeView, EntityView};
 pub use error::{DoorCode, ErrorBody, ErrorView};
-pub use event_list::{AuditEventListView, AuditEventView, cursor_of};
+pub use event_list::{AuditEventListView, AuditEventView};
 pub use file::{FileListView, FileView, InvocationFilesView};
 pub use input_request::{AnswerInputRequest, InputRequestView};
 pub use invocation::{
     AuditReportView, BrokenRecordView, CallView, CreateSessionRequest, EventView, InvocationListView,
-    InvocationView, InvokeRequest, MeView, ReasonRequest, RejectRequest, SessionView, SettleRequest,
-    SettlementWord, TimingView, rfc3339,
+    InvocationView, InvokeRequest, MeView, ReasonRequest, RejectRequest, SearchedView, SessionView,
+    SettleRequest, SettlementWord, TimingView, rfc3339,
 };
 pub use key::{CreateKeyRequest, KeyListView, KeyView, NewKeyView, RotateKeyRequest};
 pub use kill::{KillListView, KillView, ThrowKillRequest, ThrownKillView};

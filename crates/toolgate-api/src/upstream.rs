@@ -55,6 +55,9 @@ pub struct PutUpstreamRequest {
     #[serde(default = "concurrency")]
     #[schema(minimum = 1, maximum = 256)]
     pub concurrency: u32,
+    /// What becomes of questions that it asks in the middle of a call: `refuse`, or `ask` the person behind the call.
+    #[serde(default = "refuse")]
+    pub questions: String,
 }
 
 const fn yes() -> bool {
@@ -63,6 +66,10 @@ const fn yes() -> bool {
 
 fn none() -> String {
     "none".to_owned()
+}
+
+fn refuse() -> String {
+    "refuse".to_owned()
 }
 
 const fn connect_timeout() -> u64 {
@@ -114,6 +121,9 @@ pub struct UpstreamHealthView {
     /// The end of what its process wrote to standard error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
+    /// How long its calls take, about, in milliseconds; none before the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typical_ms: Option<u64>,
 }
 
 /// A page of MCP servers.

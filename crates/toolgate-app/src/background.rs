@@ -62,7 +62,10 @@ impl Background {
         });
         job(self.anchor_every, "anchor", |app| Box::pin(async move { Self::anchor(app.runner()).await }));
         job(self.refresh_every, "refresh", |app| {
-            Box::pin(async move { app.snapshots.refresh().await.map(drop) })
+            Box::pin(async move {
+                app.snapshots.refresh().await?;
+                app.stop_through_connections().await
+            })
         });
         job(self.refresh_every, "looking at MCP servers", |app| {
             Box::pin(async move { app.follow_upstreams().await })

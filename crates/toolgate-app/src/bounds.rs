@@ -1,5 +1,7 @@
 //! How long the texts and lists may be that managers write, and what may stand in them.
 
+use toolgate_core::text::turns_around;
+
 use crate::AppError;
 
 /// The most entries of a list of roles, rules or scopes.
@@ -65,7 +67,7 @@ fn filled(text: String, field: &str) -> Result<String, AppError> {
 
 /// Control characters, and those that make the text around them read in another order.
 fn hides(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control() || turns_around(c)
 }
 
 #[cfg(test)]

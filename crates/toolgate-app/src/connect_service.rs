@@ -61,7 +61,7 @@ impl App {
         Ok(underway.url)
     }
 
-    /// Ends a login that the same person began. The caller has to be signed in as that person: otherwise one could have
+    /// Ends a login that the same person began, with a code or with what the server says instead. The caller has to be signed in as that person: otherwise one could have
     /// another log in for oneself.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl App {
         &self,
         actor: &Actor,
         state: &str,
-        code: Option<String>,
+        code: Result<String, Option<String>>,
         issuer: Option<String>,
     ) -> Result<Connection, AppError> {
         let hash = Secret::given(state).ok_or(AppError::TokenInvalid)?.hash();
@@ -81,7 +81,11 @@ impl App {
             return Err(AppError::TokenInvalid);
         }
         let taken = self.store().take_token(&hash, PURPOSE, now).await?.ok_or(AppError::TokenInvalid)?;
-        let back = Returned { papers: taken.data, code, issuer };
+        let (code, refusal) = match code {
+            Ok(code) => (Some(code), None),
+            Err(refusal) => (None, refusal),
+        };
+        let back = Returned { papers: taken.data, code, refusal, issuer };
         let arrived = self.broker()?.arrive(&actor.tenant, &actor.principal, back).await;
         let (connection, sealed) = arrived.map_err(AppError::Call)?;
         // What was so when they left may not be so any more.

@@ -157,7 +157,7 @@ impl App {
     }
 
     /// Refuses a connection that a kill switch stops.
-    fn stopped(&self, tenant: &TenantId, id: ConnectionId) -> Result<(), CallError> {
+    pub(crate) fn stopped(&self, tenant: &TenantId, id: ConnectionId) -> Result<(), CallError> {
         let killed = self.snapshots.get(tenant).and_then(|snapshot| snapshot.gate.killed_connection(id));
         killed.map_or(Ok(()), |decision| Err(denied(decision)))
     }

@@ -54,6 +54,12 @@ pub enum AppError {
         /// What it may have.
         most: u64,
     },
+    /// A file of another kind than was asked for.
+    #[error("the file is not of the kind {accept}")]
+    WrongKind {
+        /// The kinds that are taken.
+        accept: toolgate_core::accept::Accept,
+    },
     /// The tenant's files take up all they may.
     #[error("there is no room for this file")]
     StorageFull,

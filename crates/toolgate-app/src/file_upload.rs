@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use toolgate_core::accept::Accept;
 use toolgate_core::file::{File, PART_BYTES, Picture, clean_media_type, clean_name, owner_of};
 use toolgate_core::id::{FileId, PrincipalId, TenantId};
 use toolgate_core::json::{digest, to_hex};
@@ -198,16 +199,17 @@ impl App {
         self.files.settings
     }
 
-    /// Begins to take in a file of so many bytes, if its sender says how many.
+    /// Begins to take in a file of so many bytes, if its sender says how many, and of these kinds, if they say which.
     ///
     /// # Errors
-    /// When it is too large or has no name, there is no room, or the caller sends too many.
+    /// When it is too large, of another kind or has no name, there is no room, or the caller sends too many.
     pub async fn begin_upload(
         &self,
         actor: &Actor,
         name: &str,
         media_type: &str,
         length: Option<u64>,
+        accept: Option<Accept>,
     ) -> Result<Upload, AppError> {
         may_use_files(actor)?;
         let settings = self.files.settings;
@@ -218,6 +220,10 @@ impl App {
             AppError::invalid("the file has no name that could be shown")
                 .with_hint("give one such as `q3.csv`")
         })?;
+        let media_type = clean_media_type(media_type);
+        if let Some(accept) = accept.filter(|accept| !accept.takes(&name, &media_type, None)) {
+            return Err(AppError::WrongKind { accept });
+        }
         self.runner.parts().limiter.knock(actor).map_err(AppError::Call)?;
         self.take_rate(actor).await?;
         let place = self.files.arriving.take(&actor.tenant, &actor.principal)?;
@@ -228,7 +234,7 @@ impl App {
             owner: owner_of(actor).clone(),
             sent_by: actor.principal.clone(),
             name,
-            media_type: clean_media_type(media_type),
+            media_type,
             created_at: now,
             given_up_at: now.plus(GIVEN_UP_AFTER),
         };

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgate_core::administration::Write;
 use toolgate_core::document::{Area, DocumentKind, Expect};
 use toolgate_core::grant::Grant;
-use toolgate_core::port::store::{InvocationFilter, Page};
+use toolgate_core::port::grant_use::GrantUse;
+use toolgate_core::port::store::StoreError;
 use toolgate_core::{Actor, Invocation};
 
 use crate::stored::{Stored, part_of};
@@ -50,16 +52,40 @@ impl App {
         Ok(())
     }
 
-    /// Gives a standing grant with an approved call as its example.
-    pub(crate) async fn give_grant(
+    /// Lets a waiting call run, and gives a standing grant with it as the example: both, or neither. The inner error is
+    /// the call's own, such as a conflict when it no longer waits.
+    pub(crate) async fn decide_and_remember(
         &self,
         actor: &Actor,
         invocation: &Invocation,
+        reason: Option<String>,
         remember: &Remember,
-    ) -> Result<Stored<Grant>, AppError> {
+    ) -> Result<Result<Invocation, StoreError>, AppError> {
+        let decision = match self.runner.decision(invocation, &actor.principal, true, reason) {
+            Ok(decision) => decision,
+            Err(cause) => return Ok(Err(cause)),
+        };
+        // One call gives one grant; saying it again says it anew.
+        let name = format!("gnt-{}", invocation.id().uuid().simple());
+        let grant = self.grant_of(actor, invocation, remember);
+        let along = vec![Write::Advance(Box::new(decision))];
+        match self.put_stored_along(actor, KIND, &name, &grant, Expect::Anything, along).await {
+            // A grant stands in nobody's way, so what has changed is the call.
+            Err(AppError::Conflict { .. }) if self.has_room(actor, KIND, &name).await.is_ok() => {
+                return Ok(Err(StoreError::Conflict));
+            }
+            other => other?,
+        }
+        let row = self.store().get(&actor.tenant, invocation.id()).await?;
+        let row = row.ok_or(AppError::NotFound { what: "invocation" })?;
+        self.runner.announce(&row);
+        Ok(Ok(row))
+    }
+
+    fn grant_of(&self, actor: &Actor, invocation: &Invocation, remember: &Remember) -> Grant {
         let opened = &invocation.opened;
         let now = self.now();
-        let grant = Grant {
+        Grant {
             tool: opened.tool.clone(),
             actor: opened.actor.clone(),
             subject: opened.subject.clone(),
@@ -75,13 +101,11 @@ impl App {
             by: actor.principal.clone(),
             created_at: now,
             call: invocation.id(),
-        };
-        // One call gives one grant; saying it again says it anew.
-        let name = format!("gnt-{}", invocation.id().uuid().simple());
-        self.put_stored(actor, KIND, &name, &grant, Expect::Anything).await
+        }
     }
 
-    /// Grants after `after`, and where the next part starts: one's own, or all for those who manage approvals.
+    /// Grants after `after` with how often each was used, and where the next part starts: one's own, or all for those who
+    /// manage approvals.
     ///
     /// # Errors
     /// When the store can't be asked.
@@ -90,11 +114,14 @@ impl App {
         actor: &Actor,
         after: Option<&str>,
         limit: usize,
-    ) -> Result<(Vec<Stored<Grant>>, Option<String>), AppError> {
+    ) -> Result<(Vec<(Stored<Grant>, u64)>, Option<String>), AppError> {
         let manages = self.require(actor, Area::Approvals).is_ok();
         let mut all: Vec<Stored<Grant>> = self.stored(actor, KIND).await?;
         all.retain(|grant| manages || concerns(&grant.body, actor));
-        Ok(part_of(all, |grant| &grant.name, after, limit))
+        let (part, next) = part_of(all, |grant| &grant.name, after, limit);
+        let uses: Vec<GrantUse> = part.iter().map(uses_of).collect();
+        let used = self.store().grant_uses(&actor.tenant, &uses).await?;
+        Ok((part.into_iter().zip(used).collect(), next))
     }
 
     /// One grant and how often it was used, up to a thousand times.
@@ -107,17 +134,8 @@ impl App {
         if !concerns(&grant.body, actor) && self.require(actor, Area::Approvals).is_err() {
             return Err(AppError::NotFound { what: "grant" });
         }
-        let filter = InvocationFilter {
-            tool: Some(grant.body.tool.clone()),
-            actor: Some(grant.body.actor.clone()),
-            since: Some(grant.body.created_at),
-            ..InvocationFilter::default()
-        };
-        let rule = Grant::rule(name);
-        let page = Page { after: None, limit: 1_000 };
-        let calls = self.store().list(&actor.tenant, &filter, page).await?;
-        let used = calls.iter().filter(|call| call.opened.rule.as_deref() == Some(rule.as_str())).count();
-        Ok((grant, used as u64))
+        let used = self.store().grant_uses(&actor.tenant, &[uses_of(&grant)]).await?;
+        Ok((grant, used.first().copied().unwrap_or_default()))
     }
 
     /// Takes a grant back: by whoever gave it, the person it works for, or those who manage approvals.
@@ -131,6 +149,15 @@ impl App {
             self.require(actor, Area::Approvals)?;
         }
         self.remove_stored(actor, KIND, name, Expect::Anything).await
+    }
+}
+
+fn uses_of(grant: &Stored<Grant>) -> GrantUse {
+    GrantUse {
+        rule: Grant::rule(&grant.name),
+        tool: grant.body.tool.clone(),
+        actor: grant.body.actor.clone(),
+        after: grant.body.call,
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 use toolgate_core::id::{InvocationId, TenantId};
-use toolgate_core::input_request::InputRequest;
+use toolgate_core::input_request::{InputRequest, TOOL};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::principal::OneTimeToken;
 use toolgate_core::runner::{Late, Report, RunError};
@@ -15,7 +15,6 @@ use crate::secret::Secret;
 use crate::{App, AppError, hash_key};
 
 const PURPOSE: &str = "input_request";
-pub(crate) const TOOL: &str = "core__request_input";
 
 /// A question that waits for an answer.
 #[derive(Debug, Clone)]
@@ -24,6 +23,8 @@ pub struct OpenRequest {
     pub request: InputRequest,
     /// Until when it can be answered.
     pub expires_at: Timestamp,
+    /// The MCP server whose words these are, where one asks.
+    pub server: Option<String>,
 }
 
 impl App {
@@ -61,7 +62,8 @@ impl App {
     /// The same for a link that never was, was answered or has run out.
     pub async fn read_input_request(&self, secret: &str, peer: IpAddr) -> Result<OpenRequest, AppError> {
         let (token, row) = self.open_request(secret, peer).await?;
-        Ok(OpenRequest { request: request_of(&row)?, expires_at: token.expires_at })
+        let server = self.server_behind(&row).await?;
+        Ok(OpenRequest { request: request_of(&row)?, expires_at: token.expires_at, server })
     }
 
     /// Takes the answer to a link, once. Token, tenant, permission, single use and schema are checked in this order, and
@@ -93,6 +95,18 @@ impl App {
         }
     }
 
+    /// Refuses to answer a link, once. Only a server's question can be refused so: it is told, and goes on as it likes.
+    ///
+    /// # Errors
+    /// As [`App::read_input_request`]; a conflict for a question of anyone else's.
+    pub async fn decline_input_request(&self, secret: &str, peer: IpAddr) -> Result<(), AppError> {
+        let (token, row) = self.open_request(secret, peer).await?;
+        let by = row.opened.subject.clone().unwrap_or_else(|| row.opened.actor.clone());
+        self.decline(&row, &by).await?;
+        self.store().take_token(&token.hash, PURPOSE, self.now()).await?;
+        Ok(())
+    }
+
     async fn open_request(&self, secret: &str, peer: IpAddr) -> Result<(OneTimeToken, Invocation), AppError> {
         let bucket = address_bucket(peer);
         // Links can't be guessed; asking for many costs, all the same.
@@ -113,7 +127,7 @@ impl App {
         let catalog = self.runner.parts().tools.of(&token.tenant);
         let tool = catalog.get(&opened.tool).ok_or(AppError::TokenInvalid)?;
         let permitted = self.runner.parts().permit(&self.ask(&asking, tool)).is_ok();
-        if !permitted || row.status != Status::Waiting {
+        if !permitted || row.status != Status::Waiting || !self.is_waited_for(&row).await? {
             return Err(AppError::TokenInvalid);
         }
         Ok((token, row))

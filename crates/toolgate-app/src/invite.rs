@@ -131,6 +131,10 @@ impl App {
         };
         let token = taken.ok_or(AppError::TokenInvalid)?;
         self.entrance.addresses.give_back(&by_address);
+        let made = match &token.principal {
+            Some(user) => self.links_by_password(&token.tenant, user).await?,
+            None => Vec::new(),
+        };
         let user = match self.complete_user(&token, acceptance).await {
             Ok(user) => user,
             Err(cause) => {
@@ -145,7 +149,7 @@ impl App {
         };
         // A password that is set answers every link that asked for one.
         self.void_invitations(&user.tenant, &user.id).await?;
-        self.void_tenant_links(&user.tenant, &user.id).await?;
+        self.void_tenant_links(&user.tenant, &user.id, &made).await?;
         self.end_all_sign_ins(&user.tenant, &user.id, EndSignIns::All).await?;
         self.begin_sign_in(user, "password", arrival).await
     }

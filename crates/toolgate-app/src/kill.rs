@@ -171,7 +171,12 @@ impl App {
     /// Asks every running call that a switch concerns to stop. What can't be reached now meets the switch later.
     async fn stop_running(&self, actor: &Actor, kill: &Kill) {
         const PART: u32 = 200;
-        let Some(filter) = concerned(kill) else { return };
+        let Some(filter) = concerned(kill) else {
+            if let Err(cause) = self.stop_through_connections().await {
+                tracing::warn!(error = %cause, "running calls could not be asked to stop");
+            }
+            return;
+        };
         let reason = format!("kill switch: {}", kill.reason);
         let mut after: Option<InvocationId> = None;
         loop {
@@ -215,7 +220,7 @@ fn concerned(kill: &Kill) -> Option<InvocationFilter> {
             }
         }
         KillKind::Session => InvocationFilter { session: Some(kill.target.parse().ok()?), ..running },
-        // Which connection a running call uses is not kept with it: the switch stops the calls to come.
+        // Which connection a running call uses is known where it runs.
         KillKind::Connection => return None,
     })
 }

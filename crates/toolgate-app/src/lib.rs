@@ -11,6 +11,7 @@ mod bounds;
 mod cancel_invocation;
 mod connect_service;
 mod connection;
+mod connection_kill;
 mod connections;
 mod directory;
 mod entity;
@@ -59,6 +60,7 @@ mod report;
 mod review;
 mod role;
 mod secret;
+mod server_question;
 mod services;
 mod session;
 mod set_up;
@@ -111,15 +113,15 @@ pub use limits::Limits;
 pub use list_tools::source_of;
 pub use mcp_session::set_up_service;
 pub use oauth::{
-    Address, Authorization, AuthorizeFault, AuthorizeRequest, ClientProof, ConnectedIssuer, NewOauthClient,
-    OauthCode, OauthError, OauthSettings, Registered, RegisteredClient, Registration, TokenRequest, Tokens,
-    TokensOnly,
+    Address, Authorization, AuthorizeFault, AuthorizeRequest, ClientProof, ConnectedIssuer,
+    DynamicRegistration, NewOauthClient, OauthCode, OauthError, OauthSettings, Registered, RegisteredClient,
+    Registration, TokenRequest, Tokens, TokensOnly,
 };
 pub use outbox::{Channel, Outbox, Pace, Shape};
 pub use password::Password;
 pub use policy::{PolicyState, PolicyVersion};
 pub use principal::{NewPrincipal, PrincipalChange};
-pub use read_invocation::InvocationQuery;
+pub use read_invocation::{InvocationPart, InvocationQuery, SearchedInputs};
 pub use reassign::Assignee;
 pub use review::Decision;
 pub use role::TenantRole;

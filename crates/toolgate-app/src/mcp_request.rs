@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use toolgate_core::event::EventKind;
 use toolgate_core::id::InvocationId;
-use toolgate_core::json::digest;
+use toolgate_core::json::{digest, to_hex};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::principal::OneTimeToken;
-use toolgate_core::{Actor, Invocation, JsonText};
+use toolgate_core::{Actor, Invocation, JsonText, Timestamp};
 
 use crate::{App, AppError};
 
@@ -17,10 +18,21 @@ const GIVEN_UP: &str = "mcp_request_given_up";
 /// No stream lasts longer: whoever wants a call stopped after that knows its id.
 const REMEMBERED: Duration = Duration::from_secs(3600);
 /// How long a call may take to become known; then it can be stopped by what is known.
-const WISH: Duration = Duration::from_secs(120);
+const WISH: Duration = Duration::from_secs(30);
+/// The most wishes of one caller that are kept, on all nodes together.
+const WISHES: u8 = 32;
+
+/// That a client has given a request up whose call was not known yet.
+#[derive(Debug, Serialize, Deserialize)]
+struct Wish {
+    /// Which request.
+    request: String,
+    /// When that was said.
+    at: Timestamp,
+}
 
 impl App {
-    /// Notes which call a request led to. True when its client has given the request up by then.
+    /// Notes which call a request led to that came at `began`. True when its client has given it up by then.
     ///
     /// # Errors
     /// When the store can't be asked.
@@ -29,13 +41,19 @@ impl App {
         actor: &Actor,
         key: [u8; 32],
         call: InvocationId,
+        began: Timestamp,
     ) -> Result<bool, AppError> {
         self.put_mcp_note(actor, key, CALL, serde_json::json!(call), REMEMBERED).await?;
-        let wish = self.store().take_token(&wish_of(&key), GIVEN_UP, self.now()).await?;
-        Ok(wish.is_some_and(|wish| is_of(&wish, actor)))
+        let place = place_of(actor, &key);
+        let kept = self.store().read_token(&place, GIVEN_UP, self.now()).await?;
+        let wish = kept.and_then(|kept| serde_json::from_str::<Wish>(kept.data.as_str()).ok());
+        let Some(wish) = wish.filter(|wish| wish.request == to_hex(&key)) else { return Ok(false) };
+        // Heard, or about an earlier request that was numbered alike: it stops nothing after this.
+        self.store().take_token(&place, GIVEN_UP, self.now()).await?;
+        Ok(wish.at >= began)
     }
 
-    /// Notes that a client has given a request up, and answers the call it led to, where that is known.
+    /// The call that a given-up request led to. Where none is known yet, the wish is kept for whoever makes it known.
     ///
     /// # Errors
     /// When the store can't be asked.
@@ -44,13 +62,28 @@ impl App {
         actor: &Actor,
         key: [u8; 32],
     ) -> Result<Option<InvocationId>, AppError> {
-        self.put_mcp_note(actor, wish_of(&key), GIVEN_UP, serde_json::Value::Null, WISH).await?;
+        let said = self.now();
+        if let Some(call) = self.known_mcp_request(actor, key).await? {
+            return Ok(Some(call));
+        }
+        let place = place_of(actor, &key);
+        let wish = serde_json::json!(Wish { request: to_hex(&key), at: said });
+        self.put_mcp_note(actor, place, GIVEN_UP, wish, WISH).await?;
+        // The wish is written before the call is looked for, as the call is before the wish is: one of the two is seen.
+        let found = self.known_mcp_request(actor, key).await?;
+        if found.is_some() {
+            self.store().take_token(&place, GIVEN_UP, self.now()).await?;
+        }
+        Ok(found)
+    }
+
+    async fn known_mcp_request(
+        &self,
+        actor: &Actor,
+        key: [u8; 32],
+    ) -> Result<Option<InvocationId>, AppError> {
         let found = self.store().read_token(&key, CALL, self.now()).await?;
         let found = found.filter(|note| is_of(note, actor));
-        if found.is_some() {
-            // Said and heard: it must not stop a later request that is numbered alike.
-            self.store().take_token(&wish_of(&key), GIVEN_UP, self.now()).await?;
-        }
         Ok(found.and_then(|note| serde_json::from_str(note.data.as_str()).ok()))
     }
 
@@ -95,8 +128,11 @@ impl App {
     }
 }
 
-fn wish_of(key: &[u8; 32]) -> [u8; 32] {
-    digest(&[GIVEN_UP.as_bytes(), key].concat())
+/// Where a wish is kept. A caller has so many places and no more, whatever their clients say; of two wishes for one
+/// place the later stands.
+fn place_of(actor: &Actor, key: &[u8; 32]) -> [u8; 32] {
+    let place = key[0] % WISHES;
+    digest(format!("toolgate.{GIVEN_UP} {} {} {place}", actor.tenant, actor.principal).as_bytes())
 }
 
 fn is_of(note: &OneTimeToken, actor: &Actor) -> bool {

@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 use toolgate_core::event::{Event, EventKind};
 use toolgate_core::id::TenantId;
 use toolgate_core::notification::NotificationKind;
+use toolgate_core::text::turns_around;
 use toolgate_core::{Approval, Invocation, JsonText, Timestamp};
-
-use crate::input_request;
 
 /// The longest text taken over from a call.
 const MOST: usize = 500;
@@ -85,7 +84,7 @@ pub(crate) fn kind_of(event: &Event, row: &Invocation) -> Option<NotificationKin
         EventKind::Approved | EventKind::Rejected => Some(NotificationKind::ApprovalDecided),
         // A call that waited for a result, and not for a decision, was decided before.
         EventKind::Expired if row.approval == Approval::Pending => Some(NotificationKind::ApprovalDecided),
-        EventKind::Waiting if row.opened.tool.as_str() == input_request::TOOL => {
+        EventKind::Waiting if row.opened.tool.as_str() == toolgate_core::input_request::TOOL => {
             Some(NotificationKind::InputRequested)
         }
         EventKind::InDoubt => Some(NotificationKind::CallInDoubt),
@@ -181,7 +180,7 @@ fn said(event: &Event) -> Said {
 
 /// One line of bounded length, without what could steer whatever shows it.
 fn plain(text: &str) -> String {
-    let hides = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let hides = |c: char| c.is_control() || turns_around(c);
     let clean: String = text.chars().map(|c| if hides(c) { ' ' } else { c }).take(MOST).collect();
     if text.chars().nth(MOST).is_some() { clean + "…" } else { clean }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolgate_core::id::{InvocationId, PrincipalKind, TenantId};
+use toolgate_core::input_request::TOOL;
 use toolgate_core::port::store::StoreError;
 use toolgate_core::runner::{Late, Report, RunError};
 use toolgate_core::{Actor, Approval, CallResult, Invocation, Status};
 
-use crate::input_request::{TOOL, request_of};
+use crate::input_request::request_of;
 use crate::{App, AppError, Snapshot};
 
 impl App {
@@ -59,6 +60,9 @@ impl App {
         // Invariant: an agent or service never answers in a person's name; for those there is the link.
         if actor.principal.kind() != PrincipalKind::User || !self.asks_a_person(actor, &row) {
             return Err(AppError::NotFound { what: "invocation" });
+        }
+        if !self.is_waited_for(&row).await? {
+            return Err(AppError::Conflict { message: "nobody waits for the answer any more".to_owned() });
         }
         let answers = request_of(&row)?.answer(answer).map_err(AppError::invalid)?;
         let by = actor.principal.clone();

@@ -200,10 +200,11 @@ impl App {
         }
         self.entrance.logins.give_back(&bucket);
         let hash = self.entrance.hasher.hash(new).await?;
+        let made = self.links_by_password(&actor.tenant, &actor.principal).await?;
         let links = vec![unlink_by_password(&actor.principal)];
         self.keep_password(&actor.tenant, &actor.principal, hash, "changed", links).await?;
         self.void_invitations(&actor.tenant, &actor.principal).await?;
-        self.void_tenant_links(&actor.tenant, &actor.principal).await?;
+        self.void_tenant_links(&actor.tenant, &actor.principal, &made).await?;
         self.end_all_sign_ins(&actor.tenant, &actor.principal, EndSignIns::AllBut(id)).await
     }
 

@@ -6,12 +6,35 @@ use toolgate_core::document::Area;
 use toolgate_core::event::Event;
 use toolgate_core::id::{InvocationId, PrincipalKind};
 use toolgate_core::port::store::{InvocationFilter, Page};
-use toolgate_core::{Actor, Invocation, Status};
+use toolgate_core::{Actor, Invocation, Status, Timestamp};
 
 use crate::{App, AppError};
 
 /// How many calls one list looks at, however few of them are the caller's to see.
 const MOST_READ: usize = 5_000;
+
+/// How many calls one search of inputs looks at.
+const MOST_SEARCHED: u32 = 20_000;
+
+/// A part of the calls, newest first.
+#[derive(Debug)]
+pub struct InvocationPart {
+    /// The calls.
+    pub invocations: Vec<Invocation>,
+    /// After which the next part starts; none when this is the last.
+    pub next: Option<InvocationId>,
+    /// How far a search of inputs went; none where nothing was searched for.
+    pub searched: Option<SearchedInputs>,
+}
+
+/// How far a search of inputs went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchedInputs {
+    /// How many calls were looked at in this part.
+    pub calls: u64,
+    /// When the oldest of them was made.
+    pub back_to: Option<Timestamp>,
+}
 
 /// Which calls to list.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +93,7 @@ impl App {
         Ok(self.store().invocation_events(invocation).await?)
     }
 
-    /// The calls the caller may see, newest first. Whether there are more is told by asking for one more.
+    /// The calls the caller may see, newest first. A part may be short, or empty, and still not be the last.
     ///
     /// # Errors
     /// When the store can't be asked.
@@ -78,7 +101,7 @@ impl App {
         &self,
         actor: &Actor,
         query: InvocationQuery,
-    ) -> Result<(Vec<Invocation>, Option<InvocationId>), AppError> {
+    ) -> Result<InvocationPart, AppError> {
         let mut filter = query.filter;
         let everything = self.require(actor, Area::Audit).is_ok() || actor.is_admin();
         // What waits for a decision may wait for this person's, whoever asked for it.
@@ -86,24 +109,27 @@ impl App {
         if !everything && !decides {
             filter.visible_to = Some(actor.acting());
         }
-        let text = query.text.map(|text| text.to_lowercase());
-        let says = |row: &Invocation| {
-            text.as_ref().is_none_or(|text| row.opened.input.as_str().to_lowercase().contains(text))
-        };
         let limit = query.limit as usize;
-        // What is looked through is read in larger parts than what is shown.
-        let part = if text.is_some() { query.limit.max(500) } else { query.limit };
         let (mut shown, mut after, mut read) = (Vec::new(), query.after, 0);
+        if let Some(text) = &query.text {
+            let page = Page { after, limit: query.limit };
+            let found = self.store().search_inputs(&actor.tenant, &filter, text, page, MOST_SEARCHED).await?;
+            for row in found.invocations {
+                if everything || self.shows(actor, &row) || (decides && self.may_approve(actor, &row).await) {
+                    shown.push(row);
+                }
+            }
+            let searched = SearchedInputs { calls: found.looked_at, back_to: found.end.map(|(_, at)| at) };
+            let next = found.end.map(|(id, _)| id).filter(|_| found.more);
+            return Ok(InvocationPart { invocations: shown, next, searched: Some(searched) });
+        }
         loop {
-            let page = Page { after, limit: part + 1 };
+            let page = Page { after, limit: query.limit + 1 };
             let found = self.store().list(&actor.tenant, &filter, page).await?;
-            let full = found.len() > part as usize;
+            let full = found.len() > limit;
             read += found.len();
             for row in found {
                 after = Some(row.id());
-                if !says(&row) {
-                    continue;
-                }
                 if everything || self.shows(actor, &row) || (decides && self.may_approve(actor, &row).await) {
                     shown.push(row);
                     if shown.len() > limit {
@@ -115,7 +141,7 @@ impl App {
                 let more = shown.len() > limit;
                 shown.truncate(limit);
                 let next = if more { shown.last().map(Invocation::id) } else { after.filter(|_| full) };
-                return Ok((shown, next));
+                return Ok(InvocationPart { invocations: shown, next, searched: None });
             }
         }
     }

@@ -78,8 +78,12 @@ impl App {
         if !theirs || !self.within_reach(actor, &invocation) {
             return Err(AppError::NotFound { what: "invocation" });
         }
-        let links =
-            (self.callback_for(&actor.tenant, id).await?, self.share_input_request(&actor.tenant, id).await?);
+        // A call whose server asks something waits by the question below it.
+        let asks = self.question_of(&invocation).await?.map_or(id, |question| question.id());
+        let links = (
+            self.callback_for(&actor.tenant, id).await?,
+            self.share_input_request(&actor.tenant, asks).await?,
+        );
         if links == (None, None) {
             return Err(AppError::Conflict {
                 message: format!("the call is {}; it waits for nothing outside", invocation.status.as_str()),

@@ -71,25 +71,21 @@ impl App {
                 Some(review) if standing + 1 < review.needed as usize => {
                     self.runner.review(&invocation, &actor.principal, ReviewStep::Voted).await
                 }
+                // A grant is given with the word that lets the call run, not with one of several before it.
                 _ => {
                     let reason = decision.reason.clone();
-                    self.runner.decide(&invocation, &actor.principal, true, reason).await
+                    match &decision.remember {
+                        Some(remember) => {
+                            self.decide_and_remember(actor, &invocation, reason, remember).await?
+                        }
+                        None => self.runner.decide(&invocation, &actor.principal, true, reason).await,
+                    }
                 }
             };
             match said {
                 Err(StoreError::Conflict) => invocation = self.waiting(actor, id).await?,
                 Err(other) => return Err(other.into()),
-                Ok(row) => {
-                    // A grant is given with the word that lets the call run, not with one of several before it.
-                    if let Some(remember) = &decision.remember
-                        && row.approval == Approval::Approved
-                        && let Err(cause) = self.give_grant(actor, &row, remember).await
-                    {
-                        // The call is approved and runs; the next one asks again.
-                        tracing::warn!(call = %row.id(), error = %cause, "a standing grant could not be kept");
-                    }
-                    return self.begin_approved(actor, row, decision.wait).await;
-                }
+                Ok(row) => return self.begin_approved(actor, row, decision.wait).await,
             }
         }
         Err(StoreError::Conflict.into())

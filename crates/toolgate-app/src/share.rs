@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgate_core::administration::Write;
 use toolgate_core::id::{InvocationId, PrincipalId, PrincipalKind, ShareId, TenantId};
+use toolgate_core::output::Kept;
 use toolgate_core::share::Share;
 use toolgate_core::{
     Actor, BoundTool, CallError, Credential, ErrorCode, Invocation, JsonText, Status, Timestamp,
@@ -201,6 +202,7 @@ impl App {
             Some(subject) => Some(self.called(&opened.tenant, subject).await?),
             None => None,
         };
+        let kept = row.output.as_ref().map(Kept::of);
         Ok(SharedRun {
             title: tool.map_or_else(|| opened.tool.to_string(), |tool| tool.contract.title.clone()),
             version: opened.tool_version.as_ref().map(|version| version.0.clone()),
@@ -211,8 +213,8 @@ impl App {
             started_at: row.started_at,
             completed_at: row.completed_at,
             input: row.input().clone(),
-            hidden: row.output.as_ref().map_or_else(Vec::new, |output| hidden(same, &output.to_value())),
-            output: row.output.clone(),
+            hidden: kept.as_ref().map_or_else(Vec::new, |kept| hidden(same, &kept.value.to_value())),
+            output: kept.map(Kept::together),
             sections: same.map_or(Value::Null, |tool| json!(tool.contract.output)),
             error: row.error.as_ref().map(told),
             expires_at,

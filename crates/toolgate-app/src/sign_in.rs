@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use toolgate_core::Timestamp;
 use toolgate_core::id::{PrincipalId, SignInId, TenantId};
+use toolgate_core::port::store::EndSignIns;
 use toolgate_core::principal::{Principal, SignIn};
 
 use crate::attempts::{address_bucket, login_bucket};
@@ -85,12 +86,22 @@ impl App {
         };
         self.entrance.logins.give_back(&by_login);
         self.entrance.addresses.give_back(&by_address);
+        let signed_in = self.begin_sign_in(user.clone(), "password", arrival).await?;
+        // Invariant: a password that was replaced lets nobody in. Whoever replaces one ends all sign-ins after that: this
+        // one, if it is written by then; else the new password is seen here.
+        let now_kept = self.store().password(&user.tenant, &user.id).await?;
+        if now_kept != kept && self.entrance.hasher.verify(password.clone(), now_kept).await? == Verified::No
+        {
+            let which = EndSignIns::One(signed_in.sign_in.id);
+            self.end_all_sign_ins(&user.tenant, &user.id, which).await?;
+            return Err(WRONG);
+        }
         if verified == Verified::Weakly
             && let Err(cause) = self.strengthen_password(&user, password, kept.as_deref()).await
         {
             tracing::warn!(error = %cause, "a password could not be kept in a stronger form");
         }
-        self.begin_sign_in(user, "password", arrival).await
+        Ok(signed_in)
     }
 
     /// The ways to sign in to a tenant. An unknown tenant looks like one without providers.

@@ -74,14 +74,27 @@ impl App {
         body: &T,
         expect: Expect,
     ) -> Result<Stored<T>, AppError> {
+        self.put_stored_along(actor, kind, name, body, expect, Vec::new()).await?;
+        self.stored_one(actor, kind, name).await
+    }
+
+    /// Writes a document and, before it in the same change, something else.
+    pub(crate) async fn put_stored_along<T: Serialize>(
+        &self,
+        actor: &Actor,
+        kind: DocumentKind,
+        name: &str,
+        body: &T,
+        expect: Expect,
+        mut writes: Vec<Write>,
+    ) -> Result<(), AppError> {
         self.has_room(actor, kind, name).await?;
         let body = JsonText::from_serialize(body)
             .map_err(|cause| AppError::Store(StoreError::unavailable(cause)))?;
         let summary =
             json!({ "action": format!("{}.put", kind.as_str()), "name": name, "body": shown(&body) });
-        let write = Write::PutDocument { kind, name: name.to_owned(), body, expect };
-        self.change(actor, summary, vec![write]).await.map_err(|cause| met(cause, kind, expect))?;
-        self.stored_one(actor, kind, name).await
+        writes.push(Write::PutDocument { kind, name: name.to_owned(), body, expect });
+        self.change(actor, summary, writes).await.map_err(|cause| met(cause, kind, expect))
     }
 
     /// Takes a document away.
@@ -97,7 +110,12 @@ impl App {
         self.change(actor, summary, vec![write]).await.map_err(|cause| met(cause, kind, expect))
     }
 
-    async fn has_room(&self, actor: &Actor, kind: DocumentKind, name: &str) -> Result<(), AppError> {
+    pub(crate) async fn has_room(
+        &self,
+        actor: &Actor,
+        kind: DocumentKind,
+        name: &str,
+    ) -> Result<(), AppError> {
         let most = if kind == DocumentKind::Assignment { MOST_ASSIGNMENTS } else { MOST };
         let there = self.documents(actor, kind).await?;
         if there.len() < most || there.iter().any(|document| document.name == name) {

@@ -6,6 +6,7 @@
 use serde_json::json;
 use toolgate_core::administration::AdminChange;
 use toolgate_core::id::{PrincipalId, SignInId, TenantId, TenantLinkId};
+use toolgate_core::port::store::EndSignIns;
 use toolgate_core::principal::{Principal, SignIn, SwitchedFrom};
 use toolgate_core::tenant::Tenant;
 use toolgate_core::{Actor, Credential};
@@ -253,10 +254,7 @@ impl App {
         switched: Option<SwitchedFrom>,
         arrival: &Arrival,
     ) -> Result<SignedIn, AppError> {
-        if let Some(cookie) = &arrival.cookie {
-            self.end_cookie(cookie).await?;
-        }
-        let (cookie, now) = (Secret::generate()?, self.now());
+        let (cookie, now, before) = (Secret::generate()?, self.now(), old.hash);
         let sign_in = SignIn {
             id: SignInId::generate(),
             hash: cookie.hash(),
@@ -270,6 +268,16 @@ impl App {
             ..old
         };
         self.store().put_sign_in(sign_in.clone()).await?;
+        // Invariant: whoever ends this person's sign-ins meets the new one, or has ended the old one by now; so the new one
+        // is written first and holds only if the old one is still there.
+        if self.store().sign_in_by_hash(&before).await?.is_none() {
+            let which = EndSignIns::One(sign_in.id);
+            self.end_all_sign_ins(&sign_in.tenant, &sign_in.principal, which).await?;
+            return Err(AppError::Unauthenticated { message: "your sign-in ended while you switched" });
+        }
+        if let Some(cookie) = &arrival.cookie {
+            self.end_cookie(cookie).await?;
+        }
         metrics::counter!("toolgate_sign_ins_total", "outcome" => "switched").increment(1);
         Ok(SignedIn { cookie, sign_in, principal })
     }

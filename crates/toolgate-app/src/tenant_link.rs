@@ -148,23 +148,38 @@ impl App {
 
     /// Ends both halves, the one given first. Without it the link holds no more, whatever becomes of the other.
     pub(crate) async fn end_link(&self, actor: &Actor, link: &TenantLink) -> Result<(), AppError> {
-        self.end_half(actor, link).await?;
-        match self.end_half(actor, &link.other_half("")).await {
-            Err(AppError::NotFound { .. }) | Ok(()) => {}
-            Err(cause) => tracing::warn!(error = %cause, "a link has ended on one side only"),
-        }
+        let by = (&actor.tenant, &actor.principal);
+        self.end_half(by, link).await?;
+        self.end_other_half(by, link).await;
         Ok(())
     }
 
-    async fn end_half(&self, actor: &Actor, half: &TenantLink) -> Result<(), AppError> {
-        let summary = json!({
-            "action": "user.unlinked", "principal": half.principal, "other_tenant": half.other_tenant,
-            "link": half.id, "by_tenant": actor.tenant,
-        });
+    /// Ends the half of the other tenant, which holds nothing any more.
+    async fn end_other_half(&self, by: (&TenantId, &PrincipalId), link: &TenantLink) {
+        match self.end_half(by, &link.other_half("")).await {
+            Err(AppError::NotFound { .. }) | Ok(()) => {}
+            Err(cause) => tracing::warn!(error = %cause, "a link has ended on one side only"),
+        }
+    }
+
+    async fn end_half(&self, by: (&TenantId, &PrincipalId), half: &TenantLink) -> Result<(), AppError> {
+        let summary = half.unlinked(by.0);
         let write = Write::UnlinkTenant { id: half.id };
         // The other tenant knows its own people only, and may have someone of the same name.
-        let by = if half.tenant == actor.tenant { &actor.principal } else { &half.principal }.clone();
-        self.commit(AdminChange::new(half.tenant.clone(), by, self.now(), &summary, vec![write])).await
+        let who = if half.tenant == *by.0 { by.1 } else { &half.principal }.clone();
+        self.commit(AdminChange::new(half.tenant.clone(), who, self.now(), &summary, vec![write])).await
+    }
+
+    /// What a user's password has linked them with.
+    pub(crate) async fn links_by_password(
+        &self,
+        tenant: &TenantId,
+        user: &PrincipalId,
+    ) -> Result<Vec<TenantLink>, AppError> {
+        let most = u32::try_from(MOST).unwrap_or(u32::MAX).saturating_mul(2);
+        let mut links = self.store().tenant_links(tenant, Some(user), None, most).await?;
+        links.retain(|link| link.proof == BY_PASSWORD);
+        Ok(links)
     }
 
     /// Links users who are one person at an identity provider, as far as their tenants still take its word. What was
@@ -243,13 +258,19 @@ impl App {
         Ok(())
     }
 
-    /// Forgets what a password that is replaced has begun. (What it finished ends in the same change as the password.)
+    /// Forgets what a password that is replaced has begun, and lets the other tenants know which links it made. (These
+    /// have ended in the same change as the password, and this tenant's record tells of each.)
     pub(crate) async fn void_tenant_links(
         &self,
         tenant: &TenantId,
         user: &PrincipalId,
+        made: &[TenantLink],
     ) -> Result<(), AppError> {
-        Ok(self.store().void_tokens(tenant, user, PURPOSE).await?)
+        self.store().void_tokens(tenant, user, PURPOSE).await?;
+        for link in made {
+            self.end_other_half((tenant, user), link).await;
+        }
+        Ok(())
     }
 }
 

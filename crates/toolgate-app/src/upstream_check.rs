@@ -159,7 +159,7 @@ fn is_variable(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use toolgate_core::upstream::UpstreamAuth;
+    use toolgate_core::upstream::{Questions, UpstreamAuth};
 
     use super::*;
 
@@ -171,6 +171,7 @@ mod tests {
             auth: UpstreamAuth::None,
             connect_timeout_ms: 1_000,
             concurrency: 4,
+            questions: Questions::Refuse,
         }
     }
 

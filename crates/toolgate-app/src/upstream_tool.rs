@@ -22,6 +22,8 @@ use crate::{App, AppError};
 const KIND: DocumentKind = DocumentKind::UpstreamTool;
 /// The most tools of all servers of a tenant.
 const MOST: usize = 5_000;
+/// How often a look is taken again that others were quicker with.
+const LOOKS: u32 = 5;
 const DIFF_TIME: Duration = Duration::from_millis(200);
 
 /// What a look at a server's tools brought.
@@ -80,7 +82,13 @@ impl App {
     /// As [`App::list_upstream_tools`], and "not found".
     pub async fn review_upstream_tool(&self, actor: &Actor, id: &ToolName) -> Result<ReviewedTool, AppError> {
         self.require(actor, Area::Upstreams)?;
-        let stored = self.stored_one::<UpstreamTool>(actor, KIND, id.as_str()).await?;
+        let mut stored = self.stored_one::<UpstreamTool>(actor, KIND, id.as_str()).await?;
+        // What is known of schemas may have grown since the tool was listed.
+        for note in stored.body.offer.iter().flat_map(notes).collect::<Vec<_>>() {
+            if !stored.body.warnings.contains(&note) {
+                stored.body.warnings.push(note);
+            }
+        }
         let unusable = stored.body.offer.as_ref().and_then(|offer| {
             let decision = careful(offer);
             let accepted = Some(Accepted { offer: offer.clone(), decision });
@@ -177,12 +185,31 @@ impl App {
         self.keep_listing(&actor.tenant, &actor.principal, name, listing).await
     }
 
+    /// Keeps what a server offers. Whoever looks at the same moment keeps the same: the later one looks again at what is
+    /// kept, and tells of it as if it had been first.
     pub(crate) async fn keep_listing(
         &self,
         tenant: &TenantId,
         by: &PrincipalId,
         name: &Slug,
         listing: Listing,
+    ) -> Result<Looked, AppError> {
+        let mut tries = 0;
+        loop {
+            match self.keep_seen(tenant, by, name, listing.clone(), tries > 0).await {
+                Err(AppError::Conflict { .. }) if tries < LOOKS => tries += 1,
+                other => return other,
+            }
+        }
+    }
+
+    async fn keep_seen(
+        &self,
+        tenant: &TenantId,
+        by: &PrincipalId,
+        name: &Slug,
+        listing: Listing,
+        again: bool,
     ) -> Result<Looked, AppError> {
         let all = self.upstream_tools(tenant).await?;
         let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|tool| tool.body.upstream == *name);
@@ -197,8 +224,11 @@ impl App {
             let Some(id) = tool_id(name, &offer.name) else { continue };
             there.insert(id.clone());
             let before = own.iter().find(|tool| tool.body.id == id);
-            if before.is_some_and(|before| before.body.offer.as_ref() == Some(&offer)) {
-                looked.same += 1;
+            if let Some(before) = before.filter(|before| before.body.offer.as_ref() == Some(&offer)) {
+                match before.body.state() {
+                    ToolState::New if again => looked.new.push(id),
+                    _ => looked.same += 1,
+                }
                 continue;
             }
             if before.is_none() && others.len() + own.len() + looked.new.len() >= MOST {
@@ -207,7 +237,8 @@ impl App {
                 ));
                 continue;
             }
-            let warnings = self.upstreams().map(|pool| pool.warnings(&offer)).unwrap_or_default();
+            let mut warnings = self.upstreams().map(|pool| pool.warnings(&offer)).unwrap_or_default();
+            warnings.extend(notes(&offer));
             let tool = UpstreamTool {
                 upstream: name.clone(),
                 id: id.clone(),
@@ -229,6 +260,12 @@ impl App {
         }
         for tool in own.iter().filter(|tool| tool.body.offer.is_some() && !there.contains(&tool.body.id)) {
             looked.gone.push(tool.body.id.clone());
+            // Nobody decided on it, so there is nothing to remember.
+            if tool.body.accepted.is_none() && tool.body.refused.is_none() {
+                let (name, expect) = (tool.body.id.to_string(), Expect::Revision(tool.revision));
+                writes.push(Write::RemoveDocument { kind: KIND, name, expect });
+                continue;
+            }
             let gone = UpstreamTool { offer: None, warnings: Vec::new(), ..tool.body.clone() };
             writes.push(put(&gone, Expect::Revision(tool.revision))?);
         }
@@ -311,6 +348,11 @@ fn seen<'a>(tool: &'a UpstreamTool, digest: &str) -> Result<&'a Offer, AppError>
         }),
         None => Err(AppError::Conflict { message: "the server does not have the tool any more".to_owned() }),
     }
+}
+
+/// What a reviewer should know of an offer's schemas.
+fn notes(offer: &Offer) -> Vec<String> {
+    toolgate_schema::notes(&offer.input_schema, offer.output_schema.as_ref())
 }
 
 /// What nobody would regret, to see whether the schemas can be used at all.

@@ -11,6 +11,7 @@ use toolgate_core::id::{ConnectionId, PrincipalId, TenantId};
 use toolgate_core::json::to_hex;
 use toolgate_core::port::broker::{Broker, Login, Returned, Underway};
 use toolgate_core::port::connection::Opened;
+use toolgate_core::text::plain_name;
 use toolgate_core::{CallError, ErrorCode, JsonText};
 use toolgate_egress::Url;
 use zeroize::{Zeroize, Zeroizing};
@@ -104,8 +105,10 @@ impl Broker for SecretBroker {
         if issuer.map_or(papers.says_issuer, |issuer| issuer != papers.account.issuer) {
             return Err(refused("the answer comes from another authorization server"));
         }
-        let code =
-            back.code.as_deref().ok_or_else(|| refused("the authorization server did not let you in"))?;
+        let code = back.code.as_deref().ok_or_else(|| {
+            let said = back.refusal.map(|said| format!("; it says: `{}`", plain_name(&said, 300)));
+            refused(&format!("the authorization server did not let you in{}", said.unwrap_or_default()))
+        })?;
         let secret = kept.client_secret.as_deref();
         let grant = Grant::Code { code, verifier: &kept.verifier };
         let tokens =
@@ -169,7 +172,9 @@ impl SecretBroker {
             let secret = self.open(connection, sealed)?.contents.client_secret.clone().map(Zeroizing::new);
             return Ok(Client { id, secret, auth });
         }
-        register(&self.parts.egress, &server.metadata, &self.parts.clients, &login.redirect_uri).await
+        let wanted = scopes(server);
+        register(&self.parts.egress, &server.metadata, &self.parts.clients, &login.redirect_uri, &wanted)
+            .await
     }
 }
 

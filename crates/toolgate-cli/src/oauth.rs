@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use async_trait::async_trait;
 use serde::Deserialize;
-use toolgate_app::{ConnectedIssuer, ConnectedProvider, OauthSettings, TokensOnly};
+use toolgate_app::{ConnectedIssuer, ConnectedProvider, DynamicRegistration, OauthSettings, TokensOnly};
 use toolgate_core::id::{Slug, TenantId};
 use toolgate_core::oauth::OauthScope;
 use toolgate_core::port::oauth::ClientDocuments;
@@ -25,8 +25,8 @@ const MOST_BYTES: usize = 64 * 1024;
 pub(crate) struct OauthConfig {
     /// Whether this server hands out tokens itself.
     built_in: bool,
-    /// Whether applications may name themselves.
-    dynamic_registration: bool,
+    /// Which applications may name themselves.
+    dynamic_registration: Registration,
     /// Whether an application's id may be the address of a document about it.
     client_documents: bool,
     /// Other servers whose access tokens are taken.
@@ -35,7 +35,46 @@ pub(crate) struct OauthConfig {
 
 impl Default for OauthConfig {
     fn default() -> Self {
-        Self { built_in: true, dynamic_registration: false, client_documents: true, issuers: Vec::new() }
+        Self {
+            built_in: true,
+            dynamic_registration: Registration::default(),
+            client_documents: true,
+            issuers: Vec::new(),
+        }
+    }
+}
+
+/// `false`, `"local"` or `true`.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(untagged, expecting = "`dynamic_registration` is `false`, `\"local\"` or `true`")]
+enum Registration {
+    All(bool),
+    #[default]
+    #[serde(with = "local")]
+    Local,
+}
+
+mod local {
+    use serde::{Deserialize, Deserializer};
+
+    #[derive(Deserialize)]
+    enum Word {
+        #[serde(rename = "local")]
+        Local,
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+        Word::deserialize(deserializer).map(|Word::Local| ())
+    }
+}
+
+impl From<Registration> for DynamicRegistration {
+    fn from(registration: Registration) -> Self {
+        match registration {
+            Registration::All(true) => Self::Any,
+            Registration::All(false) => Self::Off,
+            Registration::Local => Self::Local,
+        }
     }
 }
 
@@ -98,7 +137,7 @@ pub(crate) fn settings(config: OauthConfig) -> anyhow::Result<OauthSettings> {
         false => None,
     };
     let OauthConfig { built_in, dynamic_registration, .. } = config;
-    Ok(OauthSettings { built_in, dynamic_registration, documents, issuers })
+    Ok(OauthSettings { built_in, dynamic_registration: dynamic_registration.into(), documents, issuers })
 }
 
 fn connect(config: IssuerConfig) -> anyhow::Result<ConnectedIssuer> {
@@ -166,7 +205,11 @@ mod tests {
     #[test]
     fn nothing_has_to_be_said() {
         let settings = try_config("").unwrap();
-        assert!(settings.built_in && !settings.dynamic_registration && settings.issuers.is_empty());
+        assert!(
+            settings.built_in
+                && settings.dynamic_registration == DynamicRegistration::Local
+                && settings.issuers.is_empty()
+        );
         assert!(settings.documents.is_some());
         assert!(try_config("client_documents = false").unwrap().documents.is_none());
     }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::change::Change;
 use crate::connection::{Connection, SealedSecret};
 use crate::document::{DocumentKind, Expect};
 use crate::event::{EventDraft, EventKind};
@@ -125,7 +126,10 @@ pub enum Write {
         /// Which.
         id: TenantLinkId,
     },
-    /// All links of a user end that were proved here in this way.
+    /// A step of a call of this tenant's, as [`InvocationStore::advance`](crate::port::store::InvocationStore::advance)
+    /// takes it: a stale one is a `Conflict`.
+    Advance(Box<Change>),
+    /// All links of a user end that were proved here in this way. The record tells of each after the change itself.
     UnlinkTenants {
         /// Whose.
         principal: PrincipalId,
@@ -168,6 +172,16 @@ impl AdminChange {
     /// The event that is written with it.
     #[must_use]
     pub fn event(&self) -> EventDraft {
+        self.says(self.summary.clone())
+    }
+
+    /// The event that is written after it for each link that ends by [`Write::UnlinkTenants`].
+    #[must_use]
+    pub fn unlinked(&self, link: &TenantLink) -> EventDraft {
+        self.says(JsonText::from_value(&link.unlinked(&self.tenant)))
+    }
+
+    fn says(&self, data: JsonText) -> EventDraft {
         EventDraft {
             tenant: self.tenant.clone(),
             session: administration_session(&self.tenant),
@@ -176,7 +190,7 @@ impl AdminChange {
             kind: EventKind::AdminChanged,
             actor: self.by.clone(),
             at: self.at,
-            data: self.summary.clone(),
+            data,
         }
     }
 }

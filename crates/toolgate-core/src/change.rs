@@ -18,10 +18,11 @@ pub struct NewCall {
     invocation: Invocation,
     drafts: Vec<EventDraft>,
     session: SessionUse,
+    may_be_written: bool,
 }
 
 /// One step of a known call: its row afterwards, and the event.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     next: Invocation,
     draft: EventDraft,
@@ -80,7 +81,7 @@ impl NewCall {
             invocation = invocation.apply(&by, step, *at)?;
             drafts.push(draft(&invocation, None, &by, step, *at));
         }
-        Ok(Self { invocation, drafts, session })
+        Ok(Self { invocation, drafts, session, may_be_written: false })
     }
 
     /// The same, with a moment by which someone must have looked after it.
@@ -91,6 +92,19 @@ impl NewCall {
             self.invocation.due_at = Some(due_at);
         }
         self
+    }
+
+    /// The same, for a call that was offered to the store before and may have got through.
+    #[must_use]
+    pub fn offered_before(mut self) -> Self {
+        self.may_be_written = true;
+        self
+    }
+
+    /// Whether the store may have the call already. It looks for itself where this says so.
+    #[must_use]
+    pub const fn may_be_written(&self) -> bool {
+        self.may_be_written
     }
 
     /// The row to insert.
@@ -117,6 +131,13 @@ impl NewCall {
         let mut invocation = self.invocation.clone();
         (invocation.seqs, invocation.head) = ((before.seq + 1, after.seq), Some(after));
         invocation
+    }
+
+    /// The same, without a copy.
+    #[must_use]
+    pub fn into_written_between(mut self, before: ChainHead, after: ChainHead) -> Invocation {
+        (self.invocation.seqs, self.invocation.head) = ((before.seq + 1, after.seq), Some(after));
+        self.invocation
     }
 
     /// The row as written, once its events have their places.

@@ -111,6 +111,11 @@ pub struct CallError {
 }
 
 impl CallError {
+    /// Where in `details` the content blocks stand that a server told its failure in.
+    pub const CONTENT: &str = "content";
+    /// Where in `details` the structure stands that came with them.
+    pub const STRUCTURED: &str = "structured";
+
     /// An error with a code and a sentence.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
@@ -128,6 +133,20 @@ impl CallError {
     #[must_use]
     pub fn details(mut self, details: Value) -> Self {
         self.details = Some(details);
+        self
+    }
+
+    /// The same without what a server said in full of its failure.
+    #[must_use]
+    pub fn without_said(mut self) -> Self {
+        if let Some(Value::Object(details)) = &mut self.details {
+            for key in [Self::CONTENT, Self::STRUCTURED] {
+                details.shift_remove(key);
+            }
+            if details.is_empty() {
+                self.details = None;
+            }
+        }
         self
     }
 

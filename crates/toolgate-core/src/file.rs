@@ -3,9 +3,11 @@
 //! What a sender says of a file is shown and never trusted: its name is cleaned, and only what its own first bytes show
 //! to be a picture is ever called one.
 
+use crate::accept::Accept;
 use crate::actor::Actor;
 use crate::contract::text_form;
 use crate::id::{FileId, PrincipalId, TenantId};
+use crate::text::is_invisible;
 use crate::time::Timestamp;
 
 /// The size of the parts a file is kept in; the last one may be smaller.
@@ -54,6 +56,12 @@ impl File {
     pub fn is_of(&self, actor: &Actor) -> bool {
         self.tenant == actor.tenant
             && (self.owner == actor.principal || actor.subject_id() == Some(&self.owner))
+    }
+
+    /// Whether it is of one of these kinds.
+    #[must_use]
+    pub fn is_one_of(&self, kinds: &Accept) -> bool {
+        kinds.takes(&self.name, &self.media_type, self.picture)
     }
 
     /// How many parts it has.
@@ -135,12 +143,8 @@ pub fn clean_name(given: &str) -> Option<String> {
 
 /// Characters that make a name look like another.
 fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffd}' | '\u{e0000}'..='\u{e0fff}')
+    // The last two stand for what could not be shown or read.
+    c.is_control() || is_invisible(c) || matches!(c, '\u{fffc}' | '\u{fffd}')
 }
 
 /// A media type without parameters, in lower case; what is none becomes plain bytes.

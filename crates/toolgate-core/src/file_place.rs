@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
+use crate::accept::Accept;
 use crate::id::FileId;
 
 /// A string that stands where a file is named.
@@ -16,6 +17,8 @@ pub struct NamedFile {
     pub path: String,
     /// The file; none where the text is no id.
     pub id: Option<FileId>,
+    /// Of which kinds it has to be: of one of each.
+    pub accept: Vec<Accept>,
 }
 
 /// The places of one schema.
@@ -35,6 +38,7 @@ enum Certainty {
 #[derive(Debug, Clone, Default)]
 struct Place {
     is_file: bool,
+    accept: Option<Accept>,
     properties: HashMap<String, usize>,
     /// Properties that `rest` does not speak of.
     declared: Vec<String>,
@@ -92,7 +96,7 @@ impl FilePlaces {
                 let Some(certainty) = files.map(|(_, certainty)| *certainty).max() else { return };
                 let id = text.parse().ok();
                 if id.is_some() || certainty == Certainty::Surely {
-                    found.push(NamedFile { path: path.clone(), id });
+                    found.push(NamedFile { path: path.clone(), id, accept: self.accepted(&places) });
                 }
             }
             Value::Object(fields) => {
@@ -127,6 +131,22 @@ impl FilePlaces {
         path.push_str(step);
         self.walk(value, path, below, found);
         path.truncate(length);
+    }
+
+    /// What a file at these places has to be: all that is surely meant, and one of what is perhaps.
+    fn accepted(&self, places: &BTreeMap<usize, Certainty>) -> Vec<Accept> {
+        let of = |wanted: Certainty| {
+            let files = places.iter().map(|(place, certainty)| (&self.places[*place], *certainty));
+            files.filter(move |(place, certainty)| place.is_file && *certainty == wanted)
+        };
+        let mut accept: Vec<Accept> =
+            of(Certainty::Surely).filter_map(|(place, _)| place.accept.clone()).collect();
+        // One of several that takes any file is enough.
+        if of(Certainty::Perhaps).all(|(place, _)| place.accept.is_some()) {
+            let perhaps = of(Certainty::Perhaps).filter_map(|(place, _)| place.accept.as_ref());
+            accept.extend(Accept::any_of(perhaps));
+        }
+        accept
     }
 
     /// These places and all that speak of the same value, each once: references may go in circles.
@@ -213,6 +233,7 @@ impl<'a> Finder<'a> {
         use Certainty::{Perhaps, Surely};
         let mut place = Place {
             is_file: keywords.get("format").is_some_and(|format| format == "file"),
+            accept: keywords.get("x-accept").and_then(Accept::of),
             ..Place::default()
         };
         for (name, property) in object(keywords.get("properties")) {

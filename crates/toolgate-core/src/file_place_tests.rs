@@ -103,3 +103,26 @@ fn wide_schemas_stay_quick() {
     }
     assert_eq!(FilePlaces::of(&schema).named(&input).len(), 1);
 }
+
+#[test]
+fn what_is_accepted_comes_with_the_place() {
+    let of = |accept: &str| json!({ "type": "string", "format": "file", "x-accept": [accept] });
+    let schema = json!({ "properties": {
+        "free": file(),
+        "table": of(".csv"),
+        "both": { "allOf": [of(".csv"), of("text/*")] },
+        "either": { "anyOf": [of(".csv"), of(".pdf")] },
+        "loose": { "anyOf": [of(".csv"), file()] },
+        "text": { "type": "string", "x-accept": [".csv"] }
+    } });
+    let input = json!({ "free": ID, "table": ID, "both": ID, "either": ID, "loose": ID, "text": ID });
+    let found = FilePlaces::of(&schema).named(&input);
+    let at = |path: &str| found.iter().find(|named| named.path == path).map(|named| &named.accept);
+    assert_eq!(at("/text"), None);
+    let shown = |path: &str| -> Vec<String> { at(path).unwrap().iter().map(ToString::to_string).collect() };
+    assert!(shown("/free").is_empty());
+    assert_eq!(shown("/table"), ["`.csv`"]);
+    assert_eq!(shown("/both"), ["`.csv`", "`text/*`"]);
+    assert_eq!(shown("/either"), ["`.csv` or `.pdf`"]);
+    assert!(shown("/loose").is_empty());
+}

@@ -5,6 +5,11 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+pub use crate::question::{Question, QuestionFormat, QuestionKind};
+
+/// The tool that asks people.
+pub const TOOL: &str = "core__request_input";
+
 /// What is asked. One of the four kinds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InputRequest {
@@ -13,7 +18,7 @@ pub struct InputRequest {
     /// What the person should know first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Questions with open answers.
+    /// Questions, each with an answer of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<Vec<Question>>,
     /// Two to six options.
@@ -25,34 +30,6 @@ pub struct InputRequest {
     /// Yes or no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approve: Option<Approve>,
-}
-
-/// A question with an open answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Question {
-    /// What the answer is called.
-    pub id: String,
-    /// What is asked.
-    pub label: String,
-    /// How it is answered.
-    #[serde(default)]
-    pub kind: QuestionKind,
-    /// Whether it may not be left out.
-    #[serde(default)]
-    pub required: bool,
-}
-
-/// How a question is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum QuestionKind {
-    /// A line.
-    #[default]
-    Text,
-    /// Some lines.
-    LongText,
-    /// A number.
-    Number,
 }
 
 /// Two to six options.
@@ -116,6 +93,7 @@ impl InputRequest {
         if let Some(twice) = questions.chain(options).find(|id| !seen.insert(id.as_str())) {
             return Err(format!("the id `{twice}` is there twice"));
         }
+        self.questions.iter().flatten().try_for_each(Question::check)?;
         let pictures = self.choose.iter().flat_map(|choose| &choose.options).filter_map(|o| o.image.as_ref());
         // A picture from elsewhere would tell that host who looks, and when.
         let is_picture = |image: &String| {
@@ -168,11 +146,7 @@ fn questions_answered(questions: &[Question], fields: &Map<String, Value>) -> Re
             }
             continue;
         };
-        let fits = match question.kind {
-            QuestionKind::Number => value.is_number(),
-            QuestionKind::Text | QuestionKind::LongText => is_text(value),
-        };
-        if !fits {
+        if !question.fits(value) {
             return Err(format!("the answer to `{}` has the wrong form", question.id));
         }
         answers.insert(question.id.clone(), value.clone());
@@ -226,12 +200,14 @@ fn approved(fields: &Map<String, Value>) -> Result<Value, String> {
     }
 }
 
-fn is_text(value: &Value) -> bool {
+pub(crate) fn is_text(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.chars().count() <= MAX_ANSWER && !text.contains('\0'))
 }
 
 fn is_empty(value: &Value) -> bool {
-    value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
+    value.is_null()
+        || value.as_str().is_some_and(|text| text.trim().is_empty())
+        || value.as_array().is_some_and(Vec::is_empty)
 }
 
 #[cfg(test)]

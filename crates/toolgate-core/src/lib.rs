@@ -3,6 +3,7 @@
 //! No database, no HTTP, no policy engine: those are ports here and adapters elsewhere. The one way to run a tool is
 //! [`Runner::execute`](runner::Runner::execute).
 
+pub mod accept;
 pub mod actor;
 pub mod administration;
 pub mod approval_rule;
@@ -25,11 +26,14 @@ pub mod json;
 pub mod kill;
 pub mod limit;
 pub mod notification;
+pub mod number;
 pub mod oauth;
+pub mod output;
 pub mod pattern;
 pub mod port;
 pub mod principal;
 pub mod profile;
+pub mod question;
 pub mod redaction;
 pub mod review;
 pub mod role;
@@ -51,5 +55,6 @@ pub use contract::{Effect, Egress, ToolContract};
 pub use error::{CallError, ErrorCode};
 pub use invocation::{Approval, Invocation, Source, Status};
 pub use json::JsonText;
+pub use output::ToolOutput;
 pub use runner::{Call, CallResult, ClearedCall, Runner};
 pub use time::Timestamp;

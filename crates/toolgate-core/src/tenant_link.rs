@@ -40,6 +40,15 @@ impl TenantLink {
             ..self.clone()
         }
     }
+
+    /// What this half's record says of its end, which was brought about in that tenant.
+    #[must_use]
+    pub fn unlinked(&self, by_tenant: &TenantId) -> serde_json::Value {
+        serde_json::json!({
+            "action": "user.unlinked", "principal": self.principal, "other_tenant": self.other_tenant,
+            "link": self.id, "by_tenant": by_tenant,
+        })
+    }
 }
 
 /// A user whom a link leads to, as they stand now.

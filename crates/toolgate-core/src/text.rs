@@ -10,6 +10,13 @@ pub const fn is_invisible(c: char) -> bool {
         | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a character makes the text around it read in another order, or on another line. Fewer than are invisible:
+/// what joins and colours emoji is none of them, so texts that people write may keep it.
+#[must_use]
+pub const fn turns_around(c: char) -> bool {
+    matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// A name on one line, without control characters and what is not seen: two that look alike are alike. For names that
 /// strangers choose and people decide by.
 #[must_use]
@@ -23,6 +30,15 @@ pub fn plain_name(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_turns_text_around_is_invisible_and_emoji_do_not() {
+        for c in ('\u{0}'..=char::MAX).filter(|c| turns_around(*c)) {
+            assert!(is_invisible(c), "{c:?}");
+        }
+        assert!(turns_around('\u{202e}') && turns_around('\u{2066}'));
+        assert!(!turns_around('\u{200d}') && !turns_around('\u{fe0f}'));
+    }
 
     #[test]
     fn a_plain_name_is_what_people_see() {

@@ -14,6 +14,7 @@ use crate::contract::{
 };
 use crate::id::{Slug, TenantId, ToolName};
 use crate::json::{digest, to_hex};
+use crate::text::plain_name;
 
 /// An MCP server, as its operator named it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +37,28 @@ pub struct Upstream {
     /// The most calls at once on one node.
     #[serde(default = "concurrency")]
     pub concurrency: u32,
+    /// What becomes of questions it asks in the middle of a call.
+    #[serde(default, skip_serializing_if = "Questions::is_refused")]
+    pub questions: Questions,
+}
+
+/// What becomes of questions that a server asks in the middle of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Questions {
+    /// Nobody is asked: a stranger's words come before a person only where someone said so.
+    #[default]
+    Refuse,
+    /// Forms are put to the person behind the call, under the server's name.
+    Ask,
+}
+
+crate::contract::text_form!(Questions { Refuse = "refuse", Ask = "ask" });
+
+impl Questions {
+    fn is_refused(&self) -> bool {
+        *self == Self::Refuse
+    }
 }
 
 const fn yes() -> bool {
@@ -258,7 +281,10 @@ impl UpstreamTool {
             return None;
         }
         let Accepted { offer, decision } = self.accepted.as_ref()?;
-        let title = offer.title.clone().filter(|title| !title.trim().is_empty());
+        // Servers of before 2025-06-18 have their titles among the hints.
+        let hinted = offer.annotations.get("title").and_then(Value::as_str);
+        let title = offer.title.as_deref().or(hinted).map(|title| plain_name(title, usize::MAX));
+        let title = title.filter(|title| !title.is_empty());
         Some(ToolContract {
             id: self.id.clone(),
             title: shortened(&title.unwrap_or_else(|| offer.name.clone()), 120),
@@ -317,6 +343,18 @@ pub fn undeclared_output() -> Value {
             "structured": {},
         },
     })
+}
+
+/// Whether a schema is the one of a tool whose server names none.
+#[must_use]
+pub fn is_undeclared(schema: &Value) -> bool {
+    *schema == undeclared_output()
+}
+
+/// Whether an id is one that servers' tools have, as [`tool_id`] makes them.
+#[must_use]
+pub fn is_tool_id(id: &ToolName) -> bool {
+    id.as_str().starts_with("mcp__")
 }
 
 fn shortened(text: &str, most: usize) -> String {

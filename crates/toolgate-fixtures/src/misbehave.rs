@@ -15,6 +15,8 @@ enum Wrong {
     Panic,
     /// Its result does not fit its schema.
     BreakSchema,
+    /// Its result is large, and may be.
+    Large,
     /// Its result is too large.
     TooLarge,
     /// Its result is nested too deep.
@@ -61,6 +63,7 @@ impl Tool for Misbehave {
             #[allow(clippy::panic, reason = "this is what the tool is for")]
             Wrong::Panic => panic!("it was asked to panic"),
             Wrong::BreakSchema => output.shown = -1,
+            Wrong::Large => output.filler = Some("x".repeat(200_000).into()),
             Wrong::TooLarge => output.filler = Some("x".repeat(2 << 20).into()),
             Wrong::TooDeep => {
                 let mut deep = serde_json::Value::Null;

@@ -17,6 +17,10 @@ struct SlowInput {
     #[serde(default)]
     #[schemars(range(min = 0, max = 2000))]
     reports: u32,
+    /// How long each report's message is.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 60_000))]
+    message_bytes: usize,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -33,7 +37,11 @@ async fn take_time(input: SlowInput, context: &ToolContext) -> Result<SlowOutput
             () = context.cancelled.cancelled() => return Err(ToolFailure::Cancelled),
         }
         if part < input.reports {
-            context.progress(&serde_json::json!({ "part": part + 1, "of": input.reports })).await?;
+            let mut report = serde_json::json!({ "part": part + 1, "of": input.reports });
+            if input.message_bytes > 0 {
+                report["message"] = "m".repeat(input.message_bytes).into();
+            }
+            context.progress(&report).await?;
         }
     }
     Ok(SlowOutput { milliseconds: input.milliseconds })
@@ -115,11 +123,51 @@ impl Tool for Hurried {
     }
 }
 
+/// Takes one of the places that heavy tools share.
+struct Heavy;
+
+impl Tool for Heavy {
+    type Input = SlowInput;
+    type Output = SlowOutput;
+    fn promise() -> Promise {
+        Promise::read("fixture__heavy", "Heavy read")
+            .describe("Takes a place among heavy tools for a while. For trying the gate only.")
+            .category("fixture", "flask-conical")
+            .shows(&["milliseconds"])
+            .limits(Limits { timeout_ms: 600_000, ..Limits::default() })
+            .heavy()
+    }
+    async fn run(&self, input: SlowInput, context: &ToolContext) -> Result<SlowOutput, ToolFailure> {
+        take_time(input, context).await
+    }
+}
+
+/// The same, with little time to wait for a place.
+struct HeavyHurried;
+
+impl Tool for HeavyHurried {
+    type Input = SlowInput;
+    type Output = SlowOutput;
+    fn promise() -> Promise {
+        Promise::read("fixture__heavy_hurried", "Heavy and hurried read")
+            .describe("Takes a place among heavy tools, if one comes free soon. For trying the gate only.")
+            .category("fixture", "flask-conical")
+            .shows(&["milliseconds"])
+            .limits(Limits { timeout_ms: 1_000, ..Limits::default() })
+            .heavy()
+    }
+    async fn run(&self, input: SlowInput, context: &ToolContext) -> Result<SlowOutput, ToolFailure> {
+        take_time(input, context).await
+    }
+}
+
 pub(crate) fn tools() -> Vec<NativeTool> {
     vec![
         NativeTool::of(SlowRead),
         NativeTool::of(SlowMutate),
         NativeTool::of(Stubborn),
         NativeTool::of(Hurried),
+        NativeTool::of(Heavy),
+        NativeTool::of(HeavyHurried),
     ]
 }

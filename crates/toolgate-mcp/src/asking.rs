@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use toolgate_core::id::PrincipalKind;
+use toolgate_core::id::{InvocationId, PrincipalKind};
 use toolgate_core::{CallResult, Invocation};
 
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::McpGate;
-use crate::jsonrpc::{RpcError, request};
+use crate::jsonrpc::request;
+use crate::rpc_error::RpcError;
 use crate::seal::Purpose;
 
 /// How long a person may take to answer on the stream of a request.
@@ -41,10 +42,22 @@ impl McpGate {
         invocation: &Invocation,
         asking: Asking,
     ) -> Result<String, RpcError> {
+        let invocation = self.put_on_stream(x, invocation.id(), invocation, asking).await?;
+        self.tell_again(x, &invocation.opened.tool, &CallResult::of(&invocation)).await
+    }
+
+    /// Asks on the stream of the request that led to `known`, and waits until the question is settled or put off.
+    pub(crate) async fn put_on_stream(
+        &self,
+        x: &Exchange<'_>,
+        known: InvocationId,
+        invocation: &Invocation,
+        asking: Asking,
+    ) -> Result<Invocation, RpcError> {
         let call = invocation.id();
-        let open = self.note_open(x, call);
+        let open = self.note_open(x, known);
         // A person takes longer than a stream may last.
-        self.make_known(x, call, None, PERSON).await;
+        self.make_known(x, known, None, PERSON).await;
         let (put_off, note) = self.questions.until_put_off(call);
         if let Asking::With(mut form) = asking {
             // Versions before there were several modes do not know the word.
@@ -60,11 +73,10 @@ impl McpGate {
             () = x.gone.cancelled() => None,
         };
         drop((note, open));
-        let invocation = match followed {
+        Ok(match followed {
             Some(followed) => followed?,
             None => self.plane.read(x.actor, call).await?,
-        };
-        self.tell_again(x, &invocation.opened.tool, &CallResult::of(&invocation)).await
+        })
     }
 }
 

@@ -18,14 +18,14 @@ use crate::era::meta;
 use crate::exchange::Exchange;
 use crate::gate::{McpGate, text};
 use crate::header;
-use crate::jsonrpc::RpcError;
 use crate::plane::{Order, PlaneError};
 use crate::report::Reports;
+use crate::rpc_error::RpcError;
 use crate::search_mode;
 use crate::state::request_digest;
 
 /// How long a client is kept waiting for a call. Many give up after a minute, and a call that goes on is not lost.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(25);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(55);
 /// The longest a client may ask to be kept waiting, in seconds.
 const MAX_PATIENCE: f64 = 300.0;
 /// How long one is that can be handed a task.
@@ -185,6 +185,9 @@ impl McpGate {
         asked: &Asked,
         result: &CallResult,
     ) -> Result<String, RpcError> {
+        if let (Status::Running, Some(question)) = (result.status, result.asks) {
+            return self.server_asks(x, asked, result.call_id, question, None).await;
+        }
         match result.status {
             Status::Pending => self.pending(x, asked, result.call_id).await,
             Status::Waiting => self.waiting(x, asked, result.call_id).await,
@@ -248,6 +251,10 @@ async fn done(work: &mut Option<BoxFuture<'_, ()>>) {
 fn patience(x: &Exchange<'_>, params: &Map<String, Value>) -> Result<Duration, RpcError> {
     match meta(params).and_then(|meta| meta.get("toolgate/wait_seconds")) {
         None if x.client.capabilities.tasks => Ok(TASK_PATIENCE),
+        // Whoever wants to hear of progress stays for the end; few of them can look the call up afterwards.
+        None if meta(params).is_some_and(|meta| meta.contains_key("progressToken")) => {
+            Ok(Duration::from_secs_f64(MAX_PATIENCE))
+        }
         None => Ok(PATIENCE),
         Some(said) => match said.as_f64() {
             Some(seconds) if (0.0..=MAX_PATIENCE).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),

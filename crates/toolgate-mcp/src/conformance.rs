@@ -12,10 +12,10 @@ use crate::capability::TASKS;
 use crate::era::Client;
 use crate::exchange::Exchange;
 use crate::gate::McpGate;
-use crate::jsonrpc::RpcError;
 use crate::offering::{Offerings, TaskInputs};
 use crate::report::Reports;
 use crate::result::ResultText;
+use crate::rpc_error::RpcError;
 
 /// The argument by which a fixture is told of its client.
 pub(crate) const INJECTED: &str = "mcp";

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
-use crate::jsonrpc::RpcError;
+use crate::rpc_error::RpcError;
 
 /// The cursor after this name.
 #[must_use]

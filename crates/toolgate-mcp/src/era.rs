@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::capability::ClientCapabilities;
 use crate::header::{self, Headers};
-use crate::jsonrpc::{Request, RpcError};
+use crate::jsonrpc::Request;
+use crate::rpc_error::RpcError;
 
 /// The version in which every request stands for itself.
 pub const MODERN: &str = "2026-07-28";

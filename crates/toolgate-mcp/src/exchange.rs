@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
-use toolgate_core::Actor;
+use toolgate_core::{Actor, Timestamp};
 
 use crate::era::Client;
 use crate::header::Headers;
@@ -21,6 +21,8 @@ pub struct Exchange<'a> {
     pub client: &'a Client,
     /// The session of the handshake era, if there is one.
     pub session: Option<&'a str>,
+    /// When it came.
+    pub began: Timestamp,
     /// At which endpoint.
     pub selection: &'a Selection,
     /// The request's id.

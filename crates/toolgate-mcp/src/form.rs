@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use toolgate_core::contract::{Effect, Egress};
-use toolgate_core::input_request::{InputRequest, QuestionKind};
+use toolgate_core::input_request::{ChoiceOption, InputRequest, Question, QuestionKind};
 use toolgate_core::review::Preview;
 use toolgate_core::text::is_invisible;
 use toolgate_core::{Invocation, JsonText};
@@ -125,11 +125,7 @@ pub(crate) fn question(input: &JsonText, again: Option<&str>) -> Option<Value> {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     if let Some(questions) = &request.questions {
         for question in questions {
-            let kind = match question.kind {
-                QuestionKind::Text | QuestionKind::LongText => "string",
-                QuestionKind::Number => "number",
-            };
-            properties.insert(question.id.clone(), json!({ "type": kind, "title": question.label }));
+            properties.insert(question.id.clone(), field(question));
             if question.required {
                 required.push(question.id.as_str());
             }
@@ -139,11 +135,7 @@ pub(crate) fn question(input: &JsonText, again: Option<&str>) -> Option<Value> {
         if choose.options.iter().any(|option| option.image.is_some()) {
             return None;
         }
-        let options: Vec<Value> = choose
-            .options
-            .iter()
-            .map(|option| json!({ "const": option.id, "title": option.label }))
-            .collect();
+        let options = options(&choose.options);
         let field = match choose.several {
             true => {
                 json!({ "type": "array", "title": request.title, "items": { "anyOf": options }, "minItems": 1 })
@@ -163,6 +155,48 @@ pub(crate) fn question(input: &JsonText, again: Option<&str>) -> Option<Value> {
     let said = [again, Some(request.title.as_str()), request.instructions.as_deref()];
     let message = said.into_iter().flatten().collect::<Vec<_>>().join("\n");
     Some(elicitation(&message, properties, &required))
+}
+
+/// One question, as the few kinds of fields that clients know have it.
+fn field(question: &Question) -> Value {
+    let mut field = match question.kind {
+        QuestionKind::Text | QuestionKind::LongText => json!({ "type": "string" }),
+        QuestionKind::Number => json!({ "type": "number" }),
+        QuestionKind::Integer => json!({ "type": "integer" }),
+        QuestionKind::Boolean => json!({ "type": "boolean" }),
+        QuestionKind::Choice if question.several => {
+            json!({ "type": "array", "items": { "anyOf": options(&question.options) } })
+        }
+        QuestionKind::Choice => json!({ "type": "string", "oneOf": options(&question.options) }),
+    };
+    field["title"] = json!(question.label);
+    if let Some(description) = &question.description {
+        field["description"] = json!(description);
+    }
+    if let Some(format) = question.format {
+        field["format"] = json!(format.as_str());
+    }
+    if let Some(default) = &question.default {
+        field["default"] = default.clone();
+    }
+    let (least, most) = match question.kind {
+        QuestionKind::Text | QuestionKind::LongText => ("minLength", "maxLength"),
+        QuestionKind::Number | QuestionKind::Integer => ("minimum", "maximum"),
+        QuestionKind::Choice if question.several => ("minItems", "maxItems"),
+        QuestionKind::Choice | QuestionKind::Boolean => return field,
+    };
+    for (keyword, bound) in [(least, question.min), (most, question.max)] {
+        let Some(bound) = bound else { continue };
+        // A count is a whole number, and clients hold one with a point against the form.
+        #[allow(clippy::cast_possible_truncation, reason = "only whole numbers get there")]
+        let whole = (bound.fract() == 0.0 && bound.abs() < 1e15).then_some(bound as i64);
+        field[keyword] = whole.map_or_else(|| json!(bound), |whole| json!(whole));
+    }
+    field
+}
+
+fn options(options: &[ChoiceOption]) -> Vec<Value> {
+    options.iter().map(|option| json!({ "const": option.id, "title": option.label })).collect()
 }
 
 /// A page to open.

@@ -1,7 +1,7 @@
 //! The methods, and where each is answered.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -12,18 +12,16 @@ use crate::conformance::Fixtures;
 use crate::cursor;
 use crate::era::{self, Client, Era};
 use crate::exchange::Exchange;
-use crate::jsonrpc::{Id, Request, RpcError};
+use crate::jsonrpc::{Id, Request};
 use crate::listen::Changes;
-use crate::offering::{Asker, Offered, Offerings};
-use crate::plane::{Plane, PlaneError, Selection};
-use crate::product::ProductOfferings;
+use crate::plane::{Plane, Selection};
 use crate::question::Questions;
 use crate::result::{ResultText, server_info};
-use crate::seal::{CannotSeal, Sealer};
+use crate::rpc_error::RpcError;
+use crate::seal::Sealer;
+use crate::search_mode;
 use crate::session::Session;
-use crate::state::{RequestState, request_digest};
 use crate::tool::ToolEntries;
-use crate::{seal, search_mode};
 
 /// How many tools one page lists.
 const PAGE: usize = 1000;
@@ -42,7 +40,7 @@ pub struct McpGate {
     pub(crate) questions: Questions,
     pub(crate) changes: watch::Sender<Changes>,
     /// Calls of clients of the handshake era that run here, for when they are to be stopped.
-    open: Mutex<HashMap<(String, Id), InvocationId>>,
+    pub(crate) open: Mutex<HashMap<(String, Id), InvocationId>>,
 }
 
 impl std::fmt::Debug for McpGate {
@@ -198,234 +196,10 @@ impl McpGate {
         let hidden = matches!(selection, Selection::Fixtures).then_some(crate::conformance::INJECTED);
         self.entries.get(tool, selection.name_of(&tool.contract), hidden)
     }
-
-    /// What this endpoint offers beside tools.
-    fn offerings<'a>(&'a self, x: &'a Exchange<'a>) -> Offering<'a> {
-        match &self.fixtures {
-            Some(fixtures) => Offering::Fixtures(fixtures.offerings.as_ref()),
-            None => Offering::Product(ProductOfferings::new(self, x.selection)),
-        }
-    }
-
-    async fn list(
-        &self,
-        x: &Exchange<'_>,
-        what: &str,
-        params: &Map<String, Value>,
-    ) -> Result<String, RpcError> {
-        if !cursor::of(params)?.is_empty() {
-            return Err(RpcError::invalid_params("`cursor` is not one that was given out here"));
-        }
-        let context = x.context(params, None);
-        let asker = Asker { actor: x.actor, context: &context };
-        let offerings = self.offerings(x);
-        let entries = match what {
-            "prompts" => offerings.prompts(&asker).await?,
-            "resources" => offerings.resources(&asker).await?,
-            _ => offerings.templates(&asker).await?,
-        };
-        let mut result = ResultText::complete(x.client);
-        result.field(what, &entries);
-        result.cacheable();
-        Ok(result.finish())
-    }
-
-    async fn prompt(&self, x: &Exchange<'_>, params: Map<String, Value>) -> Result<String, RpcError> {
-        let name = text(&params, "name")?;
-        let arguments = match params.get("arguments") {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(arguments)) => arguments.clone(),
-            Some(_) => return Err(RpcError::invalid_params("`arguments` must be an object")),
-        };
-        let digest = request_digest("prompts/get", name, &Value::Object(arguments.clone()));
-        let kept = self.brought_back(x, &params, &digest)?.and_then(|state| state.kept);
-        let context = x.context(&params, kept.as_ref());
-        let asker = Asker { actor: x.actor, context: &context };
-        match self.offerings(x).prompt(&asker, name, &arguments).await? {
-            Offered::Complete(body) => Ok(whole(x, &body, false)),
-            Offered::InputRequired { requests, state } => self.ask_client(x, &digest, &requests, state),
-        }
-    }
-
-    async fn read_resource(&self, x: &Exchange<'_>, params: &Map<String, Value>) -> Result<String, RpcError> {
-        let uri = text(params, "uri")?;
-        let digest = request_digest("resources/read", uri, &Value::Null);
-        let kept = self.brought_back(x, params, &digest)?.and_then(|state| state.kept);
-        let context = x.context(params, kept.as_ref());
-        let asker = Asker { actor: x.actor, context: &context };
-        match self.offerings(x).read(&asker, uri).await? {
-            Offered::Complete(body) => Ok(whole(x, &body, true)),
-            Offered::InputRequired { requests, state } => self.ask_client(x, &digest, &requests, state),
-        }
-    }
-
-    async fn complete(&self, x: &Exchange<'_>, params: &Map<String, Value>) -> Result<String, RpcError> {
-        let reference = params.get("ref").filter(|reference| reference.is_object());
-        let reference =
-            reference.ok_or_else(|| RpcError::invalid_params("`ref` must name a prompt or a resource"))?;
-        let argument = params.get("argument").and_then(Value::as_object);
-        let argument = argument.ok_or_else(|| RpcError::invalid_params("`argument` must be an object"))?;
-        let context = x.context(params, None);
-        let asker = Asker { actor: x.actor, context: &context };
-        let (name, value) = (text(argument, "name")?, text(argument, "value")?);
-        let completion = self.offerings(x).complete(&asker, reference, name, value).await?;
-        let mut result = ResultText::complete(x.client);
-        result.field("completion", &completion);
-        Ok(result.finish())
-    }
-
-    fn subscribe(&self, x: &Exchange<'_>, params: &Map<String, Value>) -> Result<String, RpcError> {
-        let uri = text(params, "uri")?;
-        match self.fixtures.is_some() && self.offerings(x).subscribable(uri) {
-            true => Ok("{}".to_owned()),
-            false => Err(RpcError::method_not_found("resources/subscribe")),
-        }
-    }
-
-    /// The state that a request tried again brings back; none where it brings none.
-    pub(crate) fn brought_back(
-        &self,
-        x: &Exchange<'_>,
-        params: &Map<String, Value>,
-        digest: &str,
-    ) -> Result<Option<RequestState>, RpcError> {
-        if params.get("inputResponses").is_some_and(|responses| !responses.is_object()) {
-            return Err(RpcError::invalid_params("`inputResponses` must be an object"));
-        }
-        match params.get("requestState") {
-            None => Ok(None),
-            Some(Value::String(text)) => {
-                RequestState::open(&self.sealer, text, x.actor, digest, self.plane.now()).map(Some)
-            }
-            Some(_) => Err(RpcError::invalid_params("`requestState` must be a text")),
-        }
-    }
-
-    /// A result that asks the client for something first.
-    pub(crate) fn ask_client(
-        &self,
-        x: &Exchange<'_>,
-        digest: &str,
-        requests: &Map<String, Value>,
-        kept: Option<Value>,
-    ) -> Result<String, RpcError> {
-        let state = RequestState { kept, ..RequestState::new(x.actor, digest.to_owned(), self.plane.now()) };
-        self.input_required(x, requests, &state)
-    }
-
-    pub(crate) fn input_required(
-        &self,
-        x: &Exchange<'_>,
-        requests: &Map<String, Value>,
-        state: &RequestState,
-    ) -> Result<String, RpcError> {
-        let mut result = ResultText::of_type(x.client, "input_required");
-        result.field("inputRequests", requests);
-        result.field("requestState", &state.seal(&self.sealer, seal::Purpose::State)?);
-        Ok(result.finish())
-    }
-
-    /// Notes which call a request of the handshake era led to, for as long as the returned note is kept.
-    pub(crate) fn note_open(&self, x: &Exchange<'_>, call: InvocationId) -> Option<OpenNote<'_>> {
-        let key = (x.session?.to_owned(), x.id.clone());
-        self.opened().insert(key.clone(), call);
-        Some(OpenNote { gate: self, key, call })
-    }
-
-    /// The call that a request of this session led to, while it is open here.
-    pub(crate) fn open_call(&self, session: &str, id: &Id) -> Option<InvocationId> {
-        self.opened().get(&(session.to_owned(), id.clone())).copied()
-    }
-
-    fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<(String, Id), InvocationId>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A request of the handshake era that is open here; forgotten when dropped, however it ends.
-pub(crate) struct OpenNote<'a> {
-    gate: &'a McpGate,
-    key: (String, Id),
-    call: InvocationId,
-}
-
-impl OpenNote<'_> {
-    /// The call.
-    pub(crate) const fn call(&self) -> InvocationId {
-        self.call
-    }
-}
-
-impl Drop for OpenNote<'_> {
-    fn drop(&mut self) {
-        self.gate.opened().remove(&self.key);
-    }
-}
-
-/// What an endpoint offers beside tools.
-enum Offering<'a> {
-    Fixtures(&'a dyn Offerings),
-    Product(ProductOfferings<'a>),
-}
-
-impl<'a> std::ops::Deref for Offering<'a> {
-    type Target = dyn Offerings + 'a;
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Self::Fixtures(offerings) => *offerings,
-            Self::Product(offerings) => offerings,
-        }
-    }
-}
-
-/// A result with the fields of an object.
-fn whole(x: &Exchange<'_>, body: &Value, cacheable: bool) -> String {
-    let mut result = ResultText::complete(x.client);
-    for (key, value) in body.as_object().into_iter().flatten() {
-        if key.bytes().all(|b| b.is_ascii_alphanumeric()) {
-            result.field(key, value);
-        }
-    }
-    if cacheable {
-        result.cacheable();
-    }
-    result.finish()
 }
 
 /// A field that must be a text.
 pub(crate) fn text<'a>(params: &'a Map<String, Value>, field: &str) -> Result<&'a str, RpcError> {
     let found = params.get(field).and_then(Value::as_str);
     found.ok_or_else(|| RpcError::invalid_params(format!("`{field}` must be a text")))
-}
-
-impl From<CannotSeal> for RpcError {
-    fn from(_: CannotSeal) -> Self {
-        internal()
-    }
-}
-
-/// Something went wrong on our side.
-pub(crate) fn internal() -> RpcError {
-    let hint = "whoever runs this server finds the cause in its log";
-    RpcError::coded(RpcError::INTERNAL, "internal", "something went wrong on our side", hint)
-}
-
-impl From<PlaneError> for RpcError {
-    fn from(error: PlaneError) -> Self {
-        match error {
-            PlaneError::Rpc(error) => error,
-            PlaneError::NotFound => {
-                let hint = "check the id; what belongs to someone else is not shown either";
-                Self::coded(Self::INVALID_PARAMS, "not_found", "there is no such call", hint)
-            }
-            PlaneError::Refused(error) => {
-                let hint = error.hint.as_deref().unwrap_or("see the page of this code");
-                Self::coded(Self::INVALID_PARAMS, error.code.as_str(), error.message, hint)
-            }
-            PlaneError::Unfit(message) => Self::invalid_params(message),
-            PlaneError::Forbidden(message) => {
-                Self::coded(Self::INVALID_PARAMS, "forbidden", message, "ask someone who may")
-            }
-        }
-    }
 }

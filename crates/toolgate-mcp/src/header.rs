@@ -4,7 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::jsonrpc::{Request, RpcError};
+use crate::jsonrpc::Request;
+use crate::rpc_error::RpcError;
 
 /// The header that names the version.
 pub(crate) const VERSION: &str = "mcp-protocol-version";

@@ -13,9 +13,10 @@ use toolgate_core::{Actor, Invocation};
 use crate::capability::TASKS;
 use crate::exchange::Exchange;
 use crate::gate::McpGate;
-use crate::jsonrpc::{Id, RpcError, notification};
+use crate::jsonrpc::{Id, notification};
 use crate::plane::Selection;
 use crate::result::ResultText;
+use crate::rpc_error::RpcError;
 use crate::thread;
 
 /// How late a change may be seen.

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use toolgate_core::Actor;
 
-use crate::jsonrpc::RpcError;
+use crate::rpc_error::RpcError;
 
 /// Whoever asks for an offering.
 #[derive(Debug, Clone, Copy)]

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use crate::unread::{Kept, Reader};
+
 /// One piece of a stream.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Told {
     /// The message; none where only the mark matters.
     pub message: Option<String>,
@@ -15,18 +17,14 @@ pub struct Told {
     pub event: Option<String>,
     /// The stream ends here, and is to be taken up after this time.
     pub closes: Option<Duration>,
-}
-
-impl From<String> for Told {
-    fn from(message: String) -> Self {
-        Self { message: Some(message), ..Self::default() }
-    }
+    /// The room it takes until it is read.
+    pub kept: Option<Kept>,
 }
 
 /// Where messages go that come before the answer.
 #[derive(Debug)]
 pub struct Outbox {
-    sender: Option<mpsc::UnboundedSender<Told>>,
+    sender: Option<(mpsc::UnboundedSender<Told>, Reader)>,
     /// What the stream is known by, once it can be taken up elsewhere.
     thread: OnceLock<String>,
     /// How many reports of the call have come by.
@@ -34,11 +32,11 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// An outbox, and where its messages arrive.
+    /// An outbox to this reader, and where its messages arrive.
     #[must_use]
-    pub fn new() -> (Self, mpsc::UnboundedReceiver<Told>) {
+    pub fn new(reader: Reader) -> (Self, mpsc::UnboundedReceiver<Told>) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (Self { sender: Some(sender), ..Self::closed() }, receiver)
+        (Self { sender: Some((sender, reader)), ..Self::closed() }, receiver)
     }
 
     /// An outbox for a client that takes one answer and nothing else.
@@ -50,22 +48,31 @@ impl Outbox {
     /// Whether anything gets through.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.sender.as_ref().is_some_and(|sender| !sender.is_closed())
+        self.sender.as_ref().is_some_and(|(sender, _)| !sender.is_closed())
     }
 
     /// Sends a message.
     pub fn send(&self, message: String) {
-        self.tell(Told { message: Some(message), event: self.event('-'), closes: None });
+        self.tell(Told { message: Some(message), event: self.event('-'), ..Told::default() });
+    }
+
+    /// Sends a message that may be left out where the client does not keep up.
+    pub(crate) fn report(&self, message: String) {
+        let Some((sender, reader)) = &self.sender else { return };
+        if let Some(kept) = reader.progress(message.len()) {
+            let event = self.event('-');
+            let _ = sender.send(Told { message: Some(message), event, closes: None, kept: Some(kept) });
+        }
     }
 
     /// Sends a question: whoever goes on after it is not asked again.
     pub(crate) fn ask(&self, message: String) {
-        self.tell(Told { message: Some(message), event: self.event('q'), closes: None });
+        self.tell(Told { message: Some(message), event: self.event('q'), ..Told::default() });
     }
 
     /// Sends a message, or nothing, under a mark of its own.
     pub(crate) fn send_as(&self, message: Option<String>, event: String) {
-        self.tell(Told { message, event: Some(event), closes: None });
+        self.tell(Told { message, event: Some(event), ..Told::default() });
     }
 
     /// From here on the stream can be taken up by this text. `greets` says so at once, for clients that know what a
@@ -94,7 +101,7 @@ impl Outbox {
     /// Ends the stream, for the client to take it up after a while. Does nothing where it could not.
     pub(crate) fn close(&self, retry: Duration) {
         if let Some(event) = self.event('-') {
-            self.tell(Told { message: None, event: Some(event), closes: Some(retry) });
+            self.tell(Told { event: Some(event), closes: Some(retry), ..Told::default() });
         }
     }
 
@@ -103,8 +110,9 @@ impl Outbox {
         Some(format!("c.{}.{kind}.{thread}", self.reports()))
     }
 
-    fn tell(&self, told: Told) {
-        if let Some(sender) = &self.sender {
+    fn tell(&self, mut told: Told) {
+        if let Some((sender, reader)) = &self.sender {
+            told.kept = reader.always(told.message.as_ref().map_or(0, String::len));
             // Whoever listened may have gone; then nobody misses it.
             let _ = sender.send(told);
         }

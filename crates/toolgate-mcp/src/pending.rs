@@ -12,10 +12,10 @@ use crate::content::{self, CALL_ID};
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::McpGate;
-use crate::jsonrpc::RpcError;
 use crate::plane::PlaneError;
 use crate::question::{Said, declined, verdict};
 use crate::result::ResultText;
+use crate::rpc_error::RpcError;
 use crate::state::RequestState;
 
 /// The key of the one question asked about a call.
@@ -157,6 +157,9 @@ impl McpGate {
         state: &RequestState,
     ) -> Result<String, RpcError> {
         let Some(call) = state.call else { return Err(PlaneError::NotFound.into()) };
+        if let Some(question) = state.question {
+            return self.resume_server(x, asked, call, question).await;
+        }
         let invocation = self.plane.read(x.actor, call).await?;
         let response =
             |key: &str| asked.params.get("inputResponses").and_then(|responses| responses.get(key));
@@ -178,6 +181,9 @@ impl McpGate {
                 }
             };
             return match self.plane.decide(x.actor, call, verdict).await {
+                Ok(CallResult { asks: Some(question), .. }) => {
+                    self.server_asks(x, asked, call, question, None).await
+                }
                 Ok(result) => self.tell_again(x, &asked.tool.contract.id, &result).await,
                 Err(PlaneError::Unfit(why)) => {
                     let invocation = self.plane.read(x.actor, call).await?;
@@ -230,7 +236,10 @@ impl McpGate {
             }
             Status::Waiting => Ok(waits(x, "waiting", result.call_id, "The call waits for its result", None)),
             Status::Running => Ok(self.goes_on(x, result.call_id)),
-            _ => Ok(content::settled(x.client, result)),
+            _ => {
+                let error = result.error.clone().map(|error| error.seen_from(x.base));
+                Ok(content::settled(x.client, &CallResult { error, ..result.clone() }))
+            }
         }
     }
 }

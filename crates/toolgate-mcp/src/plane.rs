@@ -9,9 +9,9 @@ use serde_json::Value;
 use toolgate_core::id::{IdempotencyKey, InvocationId, ToolName};
 use toolgate_core::runner::Watch;
 use toolgate_core::toolset::{Toolset, ToolsetMode};
-use toolgate_core::{Actor, BoundTool, CallError, CallResult, Invocation, ToolContract};
+use toolgate_core::{Actor, BoundTool, CallError, CallResult, Invocation, Timestamp, ToolContract};
 
-use crate::jsonrpc::RpcError;
+use crate::rpc_error::RpcError;
 
 /// Which tools an endpoint is about.
 #[derive(Debug, Clone)]
@@ -143,16 +143,18 @@ pub trait Plane: Send + Sync {
     /// What a call has reported so far, oldest first.
     async fn reports(&self, invocation: &Invocation) -> Result<Vec<Value>, PlaneError>;
 
-    /// Lets every node know which call a request led to. True when its client has given it up by then.
+    /// Lets every node know which call a request led to that came at `began`. True when its client has given it up
+    /// since.
     async fn note_request(
         &self,
         actor: &Actor,
         key: [u8; 32],
         call: InvocationId,
+        began: Timestamp,
     ) -> Result<bool, PlaneError>;
 
-    /// Notes that a client has given a request up, for whoever lets its call be known later. The call it led to, where
-    /// that is known.
+    /// The call that a request led to which its client has given up. Where it is not known, the wish is noted for
+    /// whoever lets it be known.
     async fn give_up_request(&self, actor: &Actor, key: [u8; 32])
     -> Result<Option<InvocationId>, PlaneError>;
 
@@ -174,6 +176,12 @@ pub trait Plane: Send + Sync {
         id: InvocationId,
         answers: &Value,
     ) -> Result<CallResult, PlaneError>;
+
+    /// What the MCP server behind a running call asks a person just now.
+    async fn question_of(&self, invocation: &Invocation) -> Result<Option<Invocation>, PlaneError>;
+
+    /// Refuses to answer what an MCP server asks in a call of this caller's.
+    async fn decline(&self, actor: &Actor, id: InvocationId) -> Result<(), PlaneError>;
 
     /// The path of the page where a waiting call's question can be answered.
     async fn question_path(&self, actor: &Actor, id: InvocationId) -> Result<Option<String>, PlaneError>;

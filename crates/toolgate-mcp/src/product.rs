@@ -4,6 +4,7 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use toolgate_core::Invocation;
+use toolgate_core::output::Kept;
 
 use crate::gate::McpGate;
 use crate::offering::{Asker, OfferError, Offered, Offerings};
@@ -113,7 +114,7 @@ impl Offerings for ProductOfferings<'_> {
                 Ok(invocation) => call_text(&invocation),
                 Err(PlaneError::NotFound) => return Err(missing()),
                 Err(other) => {
-                    let error = crate::jsonrpc::RpcError::from(other);
+                    let error = crate::rpc_error::RpcError::from(other);
                     return Err(OfferError::Rpc {
                         code: error.code,
                         message: error.message,
@@ -161,14 +162,19 @@ impl Offerings for ProductOfferings<'_> {
 
 fn call_text(invocation: &Invocation) -> String {
     let opened = &invocation.opened;
-    json!({
+    let kept = invocation.output.as_ref().map(Kept::of);
+    let (result, content) = kept.map_or((None, None), |kept| (Some(kept.value), kept.content));
+    let mut told = json!({
         "call_id": opened.id,
         "tool": opened.tool,
         "status": invocation.status,
         "approval": invocation.approval,
-        "result": invocation.output,
+        "result": result,
         "error": invocation.error,
         "reason": invocation.reason,
-    })
-    .to_string()
+    });
+    if let Some(content) = content {
+        told["content"] = json!(content);
+    }
+    told.to_string()
 }

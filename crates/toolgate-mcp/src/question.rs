@@ -15,8 +15,9 @@ use toolgate_core::{Actor, Approval};
 
 use crate::exchange::Exchange;
 use crate::gate::McpGate;
-use crate::jsonrpc::{Id, Response, RpcError, request};
+use crate::jsonrpc::{Id, Response, request};
 use crate::plane::Verdict;
+use crate::rpc_error::RpcError;
 use crate::state::RequestState;
 
 /// How long the suite's own questions wait.
@@ -146,7 +147,9 @@ impl McpGate {
             (Said::Accepted(content), false) => {
                 self.plane.answer(actor, call, &Value::Object(content.clone())).await.is_ok()
             }
-            (Said::Declined, false) | (Said::PutOff, _) => false,
+            // Only what a server asks can be declined; anything else goes on waiting.
+            (Said::Declined, false) => self.plane.decline(actor, call).await.is_ok(),
+            (Said::PutOff, _) => false,
         };
         // Whoever waits for it follows the call; only what changes nothing there has to be told.
         if !done && let Some(waiting) = lock(&self.questions.put_off).remove(&call) {

@@ -59,7 +59,7 @@ impl Reports {
         if let Some(message) = chunk.get("message").and_then(Value::as_str) {
             params["message"] = message.into();
         }
-        x.out.send(notification("notifications/progress", &params));
+        x.out.report(notification("notifications/progress", &params));
     }
 
     /// Tells the client of a log entry, where it wants such.
@@ -70,7 +70,7 @@ impl Reports {
         if let (Some(wanted), Some(level)) = (wanted, place(level))
             && level >= wanted
         {
-            x.out.send(notification("notifications/message", entry));
+            x.out.report(notification("notifications/message", entry));
         }
     }
 }

@@ -22,6 +22,8 @@ pub enum Purpose {
     Question,
     /// The ids of the events of a stream of the handshake era.
     Stream,
+    /// A place in a tenant's record.
+    Record,
 }
 
 impl Purpose {
@@ -31,6 +33,7 @@ impl Purpose {
             Self::State => b"toolgate.mcp.state.v1",
             Self::Question => b"toolgate.mcp.question.v1",
             Self::Stream => b"toolgate.mcp.stream.v1",
+            Self::Record => b"toolgate.record.place.v1",
         }
     }
 }

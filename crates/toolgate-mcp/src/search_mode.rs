@@ -11,8 +11,8 @@ use toolgate_core::id::ToolName;
 use crate::call::unknown_tool;
 use crate::exchange::Exchange;
 use crate::gate::McpGate;
-use crate::jsonrpc::RpcError;
 use crate::result::ResultText;
+use crate::rpc_error::RpcError;
 use crate::search::Query;
 use crate::tool::annotations;
 

@@ -7,7 +7,7 @@ use toolgate_core::Actor;
 use toolgate_core::id::InvocationId;
 use toolgate_core::json::{canonical_digest, to_hex};
 
-use crate::jsonrpc::RpcError;
+use crate::rpc_error::RpcError;
 use crate::seal::{CannotSeal, Purpose, Sealer};
 
 /// How long someone may take to answer.
@@ -23,6 +23,9 @@ pub(crate) struct RequestState {
     /// The call that waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<InvocationId>,
+    /// The question that its server asks meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<InvocationId>,
     /// What was shown to whoever decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -36,7 +39,8 @@ impl RequestState {
     #[must_use]
     pub(crate) fn new(actor: &Actor, request: String, now: i64) -> Self {
         let who = who(actor);
-        Self { who, request, expires: now + MAX_AGE_SECONDS, call: None, digest: None, kept: None }
+        let expires = now + MAX_AGE_SECONDS;
+        Self { who, request, expires, call: None, question: None, digest: None, kept: None }
     }
 
     /// Seals it.

@@ -10,11 +10,11 @@ use crate::content;
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::{McpGate, text};
-use crate::jsonrpc::RpcError;
 use crate::pending::{ANSWER, DECISION};
 use crate::plane::{PlaneError, Selection};
 use crate::question::{Said, declined, verdict};
 use crate::result::ResultText;
+use crate::rpc_error::RpcError;
 
 /// How often it makes sense to ask.
 const POLL_MS: u64 = 1000;
@@ -25,7 +25,9 @@ impl McpGate {
         let invocation = self.plane.read(x.actor, call).await?;
         let mut result = ResultText::of_type(x.client, "task");
         let status = match invocation.status {
-            Status::Pending | Status::Waiting if self.asks(x, &invocation).await.is_some() => {
+            Status::Pending | Status::Waiting | Status::Running
+                if self.asks(x, &invocation).await.is_some() =>
+            {
                 "input_required"
             }
             _ => "working",
@@ -33,7 +35,11 @@ impl McpGate {
         for (key, value) in facts(&invocation, status) {
             result.field(&key, &value);
         }
-        if let Some(said) = said_of(x, &invocation) {
+        let said = match self.link_of_question(x, &invocation).await? {
+            Some(link) => Some(format!("its MCP server asks a person, who answers here: {link}")),
+            None => said_of(x, &invocation),
+        };
+        if let Some(said) = said {
             result.field("statusMessage", &said);
         }
         result.meta(content::CALL_ID, &call);
@@ -75,7 +81,8 @@ impl McpGate {
     }
 
     fn ended(&self, x: &Exchange<'_>, invocation: &Invocation) -> Map<String, Value> {
-        let result = CallResult::of(invocation);
+        let mut result = CallResult::of(invocation);
+        result.error = result.error.map(|error| error.seen_from(x.base));
         let shown = match self.fixtures.as_ref().map(|_| Output::of(&result)) {
             Some(Output::Error(error)) => {
                 let mut task = facts(invocation, "failed");
@@ -121,6 +128,17 @@ impl McpGate {
             && invocation.status == Status::Waiting
         {
             self.plane.answer(x.actor, call, &Value::Object(content.clone())).await?;
+        } else if let Some(question) = self.plane.question_of(&invocation).await?
+            && let Some(answer) = responses.get(&question_key(&question))
+        {
+            match Said::of(Some(answer)) {
+                Said::Accepted(content) => {
+                    let answers = Value::Object(content.clone());
+                    self.plane.answer(x.actor, question.id(), &answers).await?;
+                }
+                Said::Declined => self.plane.decline(x.actor, question.id()).await?,
+                Said::PutOff => {}
+            }
         }
         Ok(ResultText::complete(x.client).finish())
     }
@@ -186,18 +204,22 @@ impl McpGate {
         if !x.client.capabilities.form {
             return None;
         }
-        let (name, form) = match (invocation.status, invocation.approval) {
+        let (key, form) = match (invocation.status, invocation.approval) {
             (Status::Pending, Approval::Pending) if self.plane.may_confirm(x.actor, invocation).await => {
-                (DECISION, form::approval(invocation, None)?)
+                (key(DECISION, invocation), form::approval(invocation, None)?)
             }
             (Status::Waiting, _) if x.actor.principal.kind() == PrincipalKind::User => {
                 self.plane.question_path(x.actor, invocation.id()).await.ok().flatten()?;
-                (ANSWER, form::question(invocation.input(), None)?)
+                (key(ANSWER, invocation), form::question(invocation.input(), None)?)
+            }
+            (Status::Running, _) if x.actor.principal.kind() == PrincipalKind::User => {
+                let question = self.plane.question_of(invocation).await.ok().flatten()?;
+                (question_key(&question), form::question(question.input(), None)?)
             }
             _ => return None,
         };
         let mut requests = Map::new();
-        requests.insert(key(name, invocation), json!({ "method": "elicitation/create", "params": form }));
+        requests.insert(key, json!({ "method": "elicitation/create", "params": form }));
         Some(requests)
     }
 }
@@ -206,6 +228,11 @@ impl McpGate {
 fn key(name: &str, invocation: &Invocation) -> String {
     let digest = invocation.review.as_ref().map(|review| review.digest.as_str());
     format!("{name}-{}", digest.and_then(|digest| digest.get(..8)).unwrap_or("0"))
+}
+
+/// The key of what a server asks: each question has its own.
+fn question_key(question: &Invocation) -> String {
+    format!("{ANSWER}-{}", question.id())
 }
 
 fn said_of(x: &Exchange<'_>, invocation: &Invocation) -> Option<String> {

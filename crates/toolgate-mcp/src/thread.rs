@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_core::id::InvocationId;
 use toolgate_core::json::{digest, to_hex};
-use toolgate_core::{Approval, CallResult, Invocation, Status};
+use toolgate_core::{Approval, CallResult, Invocation, Status, Timestamp};
 
 use crate::asking::Asking;
 use crate::conformance::{self, Output};
@@ -15,9 +15,10 @@ use crate::content;
 use crate::exchange::Exchange;
 use crate::form;
 use crate::gate::McpGate;
-use crate::jsonrpc::{Id, RpcError};
+use crate::jsonrpc::Id;
 use crate::plane::PlaneError;
 use crate::report::Reports;
+use crate::rpc_error::RpcError;
 use crate::seal::Purpose;
 
 /// How long a call runs before others need to know of it. What is over sooner costs nothing more.
@@ -39,6 +40,13 @@ struct Thread {
     token: Option<Value>,
     /// Until when the client is kept waiting, in seconds.
     until: i64,
+    /// When the request came. Ids of an earlier release do not say so; then it counts as long ago.
+    #[serde(default = "long_ago")]
+    began: Timestamp,
+}
+
+const fn long_ago() -> Timestamp {
+    Timestamp::from_micros(0)
 }
 
 /// Where a client wants to go on.
@@ -58,6 +66,12 @@ impl Resumed {
     #[must_use]
     pub const fn request(&self) -> &Id {
         &self.request
+    }
+
+    /// When it came.
+    #[must_use]
+    pub const fn began(&self) -> Timestamp {
+        self.thread.began
     }
 }
 
@@ -136,9 +150,9 @@ impl McpGate {
             tokio::time::sleep(LOOK / 2).await;
         }
         self.mark(x, call, token, wait);
-        match self.plane.note_request(x.actor, key(session, x.id), call).await {
+        match self.plane.note_request(x.actor, key(session, x.id), call, x.began).await {
             // Whoever wanted it stopped said so before anyone knew what it was.
-            Ok(true) => self.stop(x.actor, call).await,
+            Ok(true) => drop(self.stop(x.actor, call).await),
             Ok(false) => {}
             Err(cause) => tracing::debug!(error = ?cause, "a request could not be made known"),
         }
@@ -153,6 +167,7 @@ impl McpGate {
             request: serde_json::to_value(x.id).unwrap_or_default(),
             token,
             until: self.plane.now() + i64::try_from(wait.as_secs()).unwrap_or(0),
+            began: x.began,
         };
         if let Ok(sealed) = self.sealer.seal(Purpose::Stream, &thread) {
             x.out.mark(sealed, x.client.knows_marks());
@@ -162,21 +177,21 @@ impl McpGate {
     /// Stops what a request of this session led to, wherever it runs. A client that cancels wants no answer.
     pub async fn cancel(&self, actor: &toolgate_core::Actor, session: &str, request: &Value) {
         let Some(id) = Id::of(request) else { return };
-        let here = self.open_call(session, &id);
-        // The wish is written before it is looked for, as the call is before the wish is: one of the two is seen.
-        let known = self.plane.give_up_request(actor, key(session, &id)).await;
-        let known = known.unwrap_or_else(|cause| {
-            tracing::debug!(error = ?cause, "a wish to stop could not be noted");
-            None
-        });
-        if let Some(call) = here.or(known) {
-            self.stop(actor, call).await;
+        if let Some(here) = self.open_call(session, &id)
+            && self.stop(actor, here).await
+        {
+            return;
+        }
+        match self.plane.give_up_request(actor, key(session, &id)).await {
+            Ok(Some(call)) => drop(self.stop(actor, call).await),
+            Ok(None) => {}
+            Err(cause) => tracing::debug!(error = ?cause, "a wish to stop could not be noted"),
         }
     }
 
-    async fn stop(&self, actor: &toolgate_core::Actor, call: InvocationId) {
-        // What is over, or was never theirs, stays as it is.
-        let _ = self.plane.cancel(actor, call).await;
+    /// Stops a call. False where there is none to stop, or not yet: what is over, or was never theirs, stays as it is.
+    async fn stop(&self, actor: &toolgate_core::Actor, call: InvocationId) -> bool {
+        self.plane.cancel(actor, call).await.is_ok()
     }
 
     /// Tells the rest of a stream that broke off: what was reported since, and the answer.

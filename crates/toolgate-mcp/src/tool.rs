@@ -1,14 +1,17 @@
-//! Tools as clients see them: the contract, schemas as they were registered, and hints derived from effect and egress.
+//! Tools as clients see them: the contract, schemas in a form that every client can read, and hints derived from effect
+//! and egress.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 use toolgate_core::contract::{Binding, Effect, Egress, ToolContract};
+use toolgate_core::upstream::is_undeclared;
 use toolgate_core::{BoundTool, JsonText};
+use toolgate_schema::{Role, for_clients};
 
-use crate::header::{IN_HEADER, ParamHeader, param_headers};
+use crate::header::{ParamHeader, param_headers};
 
 /// The hints that MCP has for what a call does and what leaves the house. Hints for people and models: nothing here is
 /// decided by them.
@@ -42,11 +45,13 @@ impl ToolEntry {
             Some(key) => without_property(contract.input_schema.to_value(), key).into(),
             None => contract.input_schema.clone(),
         };
-        // Few schemas have any; the others are passed on unread.
-        let headers = match input.as_str().contains(IN_HEADER) {
-            true => param_headers(&input.to_value()),
-            false => Vec::new(),
-        };
+        let input = for_clients(&input.to_value(), Role::Input);
+        let declared = contract.output_schema.to_value();
+        let output = for_clients(&declared, Role::Output);
+        // Clients of the handshake era take an output schema for an object's; one that says otherwise is left out.
+        let is_object = output.get("type").and_then(Value::as_str) == Some("object");
+        let (headers, input, output) =
+            (param_headers(&input), JsonText::from_value(&input), JsonText::from_value(&output));
         let mut entry = Entry {
             name,
             title: &contract.title,
@@ -58,15 +63,13 @@ impl ToolEntry {
             output: None,
         };
         let without = entry.text();
-        if hidden.is_some() {
+        if hidden.is_some() || is_undeclared(&declared) {
             // A tool that speaks in content blocks promises no structure to clients.
             return Self { modern: without.clone(), legacy: without, headers };
         }
-        entry.output = Some(&contract.output_schema);
+        entry.output = Some(&output);
         let with = entry.text();
-        // Clients of the handshake era take an output schema for an object's; one that says otherwise is left out.
-        let legacy = if is_of_object(&contract.output_schema) { with.clone() } else { without };
-        Self { legacy, modern: with, headers }
+        Self { legacy: if is_object { with.clone() } else { without }, modern: with, headers }
     }
 }
 
@@ -91,16 +94,6 @@ impl Entry<'_> {
     fn text(&self) -> Arc<str> {
         Arc::from(serde_json::to_string(self).unwrap_or_default())
     }
-}
-
-/// Whether a schema says at its top that it is of an object.
-fn is_of_object(schema: &JsonText) -> bool {
-    #[derive(Deserialize)]
-    struct Top {
-        r#type: Option<Value>,
-    }
-    serde_json::from_str::<Top>(schema.as_str())
-        .is_ok_and(|top| top.r#type.is_some_and(|kind| kind == "object"))
 }
 
 fn meta(contract: &ToolContract) -> Value {
@@ -171,14 +164,6 @@ mod tests {
         assert_eq!(hints(Effect::Mutate, Egress::None, true), [false, false, true, false]);
         assert_eq!(hints(Effect::Mutate, Egress::Write, false), [false, false, false, true]);
         assert_eq!(hints(Effect::Destructive, Egress::None, false), [false, true, false, false]);
-    }
-
-    #[test]
-    fn a_schema_of_an_object_says_so_at_its_top() {
-        let of_object = |schema: Value| is_of_object(&schema.into());
-        assert!(of_object(json!({ "properties": { "type": { "type": "string" } }, "type": "object" })));
-        assert!(!of_object(json!({ "properties": { "type": { "type": "object" } } })));
-        assert!(!of_object(json!({ "type": ["object", "null"] })) && !of_object(json!(true)));
     }
 
     #[test]

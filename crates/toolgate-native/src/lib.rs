@@ -37,13 +37,17 @@
 //! assert_eq!(tool.contract.unwrap().output_schema.to_value()["properties"]["doubled"]["type"], "number");
 //! ```
 
+mod heavy;
+
 use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -53,8 +57,9 @@ use toolgate_core::contract::{
 use toolgate_core::id::BadId;
 use toolgate_core::port::executor::Executor;
 use toolgate_core::runner::PreviewCall;
-use toolgate_core::{ClearedCall, Effect, Egress};
+use toolgate_core::{ClearedCall, Effect, Egress, ToolOutput};
 
+pub use heavy::heavy_places;
 pub use toolgate_core::port::capability::Capability;
 pub use toolgate_core::port::executor::{ToolContext, ToolFailure};
 pub use toolgate_core::review::{FieldChange, Preview};
@@ -107,6 +112,7 @@ pub struct Promise {
     limits: Limits,
     sections: Vec<OutputSection>,
     capabilities: Vec<Capability>,
+    heavy: bool,
 }
 
 impl Promise {
@@ -148,6 +154,7 @@ impl Promise {
             limits: Limits::default(),
             sections: Vec::new(),
             capabilities: Vec::new(),
+            heavy: false,
         }
     }
 
@@ -259,6 +266,14 @@ impl Promise {
         self
     }
 
+    /// It works the processor hard: all such tools share a few places, and a call waits for one for up to half of its
+    /// time limit.
+    #[must_use]
+    pub fn heavy(mut self) -> Self {
+        self.heavy = true;
+        self
+    }
+
     /// What the tool may reach.
     #[must_use]
     pub fn needs(mut self, capability: Capability) -> Self {
@@ -288,6 +303,8 @@ impl NativeTool {
     #[must_use]
     pub fn of<T: Tool>(tool: T) -> Self {
         let promise = T::promise();
+        let patience = Duration::from_millis(promise.limits.timeout_ms) / 2;
+        let patience = promise.heavy.then_some(patience);
         let contract = promise.id.parse().map(|id| ToolContract {
             id,
             title: promise.title.to_owned(),
@@ -323,7 +340,7 @@ impl NativeTool {
         Self {
             contract,
             capabilities: promise.capabilities,
-            executor: Arc::new(Typed { tool, types: PhantomData }),
+            executor: Arc::new(Typed { tool, patience, types: PhantomData }),
         }
     }
 }
@@ -393,7 +410,7 @@ enum Direction {
 }
 
 fn schema_of<T: JsonSchema>(direction: Direction) -> Value {
-    let settings = SchemaSettings::draft2020_12();
+    let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(without_width));
     let settings = match direction {
         Direction::In => settings.for_deserialize(),
         Direction::Out => settings.for_serialize(),
@@ -406,20 +423,39 @@ fn schema_of<T: JsonSchema>(direction: Direction) -> Value {
     schema
 }
 
+/// Leaves out how wide a number is in Rust: no dialect has such formats, and clients complain of each.
+fn without_width(schema: &mut Schema) {
+    let width = schema.get("format").and_then(Value::as_str).is_some_and(|format| {
+        let number =
+            format.strip_prefix('u').unwrap_or(format).trim_end_matches(|c: char| c.is_ascii_digit());
+        matches!(number, "int" | "float" | "double")
+    });
+    if width {
+        schema.remove("format");
+    }
+}
+
 struct Typed<T> {
     tool: T,
+    /// How long a heavy tool waits for a place.
+    patience: Option<Duration>,
     types: PhantomData<fn() -> T>,
 }
 
 #[async_trait]
 impl<T: Tool> Executor for Typed<T> {
-    async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure> {
+    async fn execute(&self, call: ClearedCall) -> Result<ToolOutput, ToolFailure> {
         let (input, context) = call.into_parts();
         // The schema came from the same type, so what it let through fits, except for what no schema can say.
         let input =
             serde_json::from_value(input).map_err(|_| ToolFailure::failed("the input could not be read"))?;
+        let _place = match self.patience {
+            Some(patience) => Some(heavy::PLACES.take(patience).await?),
+            None => None,
+        };
         let output = self.tool.run(input, &context).await?;
-        serde_json::to_value(output).map_err(|_| ToolFailure::failed("the result has no JSON form"))
+        let value = serde_json::to_value(output);
+        value.map(ToolOutput::from).map_err(|_| ToolFailure::failed("the result has no JSON form"))
     }
 
     async fn dry_run(&self, call: PreviewCall) -> Result<Option<Preview>, ToolFailure> {

@@ -6,14 +6,14 @@ use toolgate_core::actor::Subject;
 use toolgate_core::id::{SessionId, TenantId};
 use toolgate_core::port::executor::{Executor, ToolFailure};
 use toolgate_core::port::validator::Violation;
-use toolgate_core::{AccessRules, BoundTool, ClearedCall, Credential};
+use toolgate_core::{AccessRules, BoundTool, ClearedCall, Credential, ToolOutput};
 
 struct Nothing;
 
 #[async_trait]
 impl Executor for Nothing {
-    async fn execute(&self, _: ClearedCall) -> Result<Value, ToolFailure> {
-        Ok(json!({}))
+    async fn execute(&self, _: ClearedCall) -> Result<ToolOutput, ToolFailure> {
+        Ok(json!({}).into())
     }
 }
 

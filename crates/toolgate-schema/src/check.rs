@@ -80,7 +80,6 @@ pub(crate) fn check_content(schema: &Value) -> Result<Checked, SchemaError> {
     for (id, node) in graph.nodes.iter().enumerate() {
         let Some(keywords) = node.keywords else { continue };
         check_keywords(&graph, id, keywords)?;
-        check_names(&graph, id, keywords)?;
         collect_patterns(&graph, id, keywords, draft, &mut patterns)?;
     }
     Ok(Checked { draft, weight: weigh(&graph)?, patterns })
@@ -110,7 +109,29 @@ fn check_keywords(graph: &Graph<'_>, id: NodeId, keywords: &Map<String, Value>) 
     }
 }
 
-fn check_names(graph: &Graph<'_>, id: NodeId, keywords: &Map<String, Value>) -> Result<(), SchemaError> {
+/// Checks that no property of a schema that can be compiled carries a secret or chooses a connection. What tools of
+/// other servers call their properties is theirs to say.
+pub(crate) fn check_names(schema: &Value) -> Result<(), SchemaError> {
+    let (draft, graph) = (dialect(schema)?, Graph::of(schema)?);
+    for (id, node) in graph.nodes.iter().enumerate() {
+        let Some(keywords) = node.keywords else { continue };
+        check_names_of(&graph, id, keywords)?;
+        let mut patterns = Patterns::default();
+        for (pattern, _) in keywords.get("patternProperties").and_then(Value::as_object).into_iter().flatten()
+        {
+            // One that does not fit was refused before.
+            let known = patterns.add(pattern, draft).is_ok();
+            if let Some(kind) = forbidden_pattern(|name| known && patterns.matches(pattern, name)) {
+                let name = shown::name(pattern).to_owned();
+                let path = graph.path_to(id, &["patternProperties"]);
+                return Err(SchemaError::ForbiddenProperty { path, name, kind });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_names_of(graph: &Graph<'_>, id: NodeId, keywords: &Map<String, Value>) -> Result<(), SchemaError> {
     let refuse = |keyword: &str, name: &str| match forbidden_name(name) {
         Some(kind) => Err(SchemaError::ForbiddenProperty {
             path: graph.path_to(id, &[keyword]),
@@ -159,12 +180,6 @@ fn collect_patterns(
             BadPattern::Unfit => SchemaError::Pattern { path: path() },
             BadPattern::TooMany => SchemaError::TooManyPatterns,
         })?;
-        if keyword == "patternProperties"
-            && let Some(kind) = forbidden_pattern(|name| patterns.matches(pattern, name))
-        {
-            let name = shown::name(pattern).to_owned();
-            return Err(SchemaError::ForbiddenProperty { path: path(), name, kind });
-        }
     }
     Ok(())
 }

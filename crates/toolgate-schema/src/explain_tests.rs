@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::compile::Compiled;
 use crate::explain::{MOST_VIOLATIONS, explain};
-use crate::{Role, compile};
+use crate::{Role, compile, compile_foreign, for_clients, notes};
 
 #[track_caller]
 fn check(schema: Value, value: Value, expected: &[(&str, &str)]) {
@@ -328,6 +328,24 @@ proptest! {
     #[test]
     fn any_json_as_a_schema_is_answered(schema in any_json(), value in any_json()) {
         if let Ok(validator) = compile(&schema, Role::Output) {
+            let _ = validator.validate(&value);
+        }
+    }
+
+    #[test]
+    fn a_schema_taken_as_anothers_lets_nothing_less_through(schema in any_schema(), value in any_json()) {
+        let Ok(own) = compile(&schema, Role::Output) else { return Ok(()) };
+        let foreign = compile_foreign(&schema, Role::Output);
+        prop_assert!(foreign.is_ok(), "{} {:?}", schema, foreign.err());
+        if own.validate(&value).is_ok() {
+            prop_assert_eq!(foreign.unwrap().validate(&value), Ok(()), "{} {}", schema, value);
+        }
+    }
+
+    #[test]
+    fn any_json_from_a_server_is_answered(schema in any_json(), value in any_json()) {
+        let _ = (notes(&schema, Some(&schema)), for_clients(&schema, Role::Input), for_clients(&schema, Role::Output));
+        if let Ok(validator) = compile_foreign(&schema, Role::Output) {
             let _ = validator.validate(&value);
         }
     }

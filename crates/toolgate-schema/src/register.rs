@@ -5,13 +5,15 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolgate_core::JsonText;
 use toolgate_core::catalog::BoundTool;
-use toolgate_core::contract::{BadContract, ToolContract};
+use toolgate_core::contract::{BadContract, Binding, ToolContract};
 use toolgate_core::port::capability::Capability;
 use toolgate_core::port::executor::Executor;
+use toolgate_core::port::validator::Validator;
 
-use crate::check::Role;
+use crate::check::{Role, check_names};
 use crate::error::SchemaError;
-use crate::on_demand::{OnDemand, registered};
+use crate::foreign::compile_foreign;
+use crate::on_demand::registered;
 
 /// The longest contract text, in bytes.
 pub const MAX_CONTRACT_BYTES: usize = 1024 * 1024;
@@ -100,7 +102,8 @@ impl RegistrationError {
     }
 }
 
-/// Checks a contract's schemas and binds it to its code.
+/// Checks a contract's schemas and binds it to its code. Schemas of tools that other servers have are taken as they are, as
+/// far as they can be; those of our own have to be right.
 ///
 /// # Errors
 /// What keeps the contract from being registered.
@@ -109,16 +112,22 @@ pub fn register(
     capabilities: Vec<Capability>,
     executor: Arc<dyn Executor>,
 ) -> Result<BoundTool, RegistrationError> {
-    let input = schema(&mut contract.input_schema, Role::Input)
+    let foreign = matches!(contract.execution, Binding::Mcp { .. });
+    let input = schema(&mut contract.input_schema, Role::Input, foreign)
         .map_err(|error| RegistrationError::Schema { side: Side::Input, error })?;
-    let output = schema(&mut contract.output_schema, Role::Output)
+    let output = schema(&mut contract.output_schema, Role::Output, foreign)
         .map_err(|error| RegistrationError::Schema { side: Side::Output, error })?;
     Ok(BoundTool::bind(contract, input, output, capabilities, executor)?)
 }
 
 /// Tools that say the same hold one text.
-fn schema(text: &mut JsonText, role: Role) -> Result<Arc<OnDemand>, SchemaError> {
-    let schema = registered(&text.to_value(), role, || text.clone())?;
+fn schema(text: &mut JsonText, role: Role, foreign: bool) -> Result<Arc<dyn Validator>, SchemaError> {
+    let value = text.to_value();
+    if foreign {
+        return compile_foreign(&value, role);
+    }
+    let schema = registered(&value, role, || text.clone())?;
+    check_names(&value)?;
     if schema.text() == text {
         text.clone_from(schema.text());
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolgate_core::ToolOutput;
 use toolgate_core::contract::{Effect, ToolContract};
 use toolgate_core::port::executor::{Executor, ToolFailure};
 use toolgate_core::runner::ClearedCall;
@@ -13,8 +14,8 @@ struct Nothing;
 
 #[async_trait::async_trait]
 impl Executor for Nothing {
-    async fn execute(&self, _: ClearedCall) -> Result<Value, ToolFailure> {
-        Ok(Value::Null)
+    async fn execute(&self, _: ClearedCall) -> Result<ToolOutput, ToolFailure> {
+        Ok(Value::Null.into())
     }
 }
 

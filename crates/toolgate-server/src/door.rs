@@ -33,6 +33,22 @@ pub(crate) async fn pass(State(state): State<ServerState>, request: Request, nex
     response
 }
 
+/// Addresses of MCP endpoints are often written with a slash at the end. They mean the same, and a client that is sent on
+/// loses its body or its credential on the way.
+pub(crate) fn straighten(uri: &mut Uri) {
+    let path = uri.path();
+    if !path.starts_with("/mcp/") || !path.ends_with('/') {
+        return;
+    }
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let straight = format!("{}{query}", path.trim_end_matches('/'));
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = straight.parse().ok();
+    if let Ok(straight) = Uri::from_parts(parts) {
+        *uri = straight;
+    }
+}
+
 fn check(settings: &ServerSettings, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
     let hosts = &settings.hosts;
     // A browser that was led here by a renamed host still sends that name: this is what stops DNS rebinding.
@@ -117,6 +133,25 @@ mod tests {
         }
         for bad in ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "gate.example.evil", ""] {
             assert!(!check_host(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_slash_at_the_end_of_an_endpoint_means_nothing() {
+        for (written, meant) in [
+            ("/mcp/", "/mcp"),
+            ("/mcp//", "/mcp"),
+            ("/mcp/team/", "/mcp/team"),
+            ("/mcp/team/?a=/", "/mcp/team?a=/"),
+            ("http://gate.example/mcp/", "http://gate.example/mcp"),
+            ("/mcp", "/mcp"),
+            ("/mcp/team", "/mcp/team"),
+            ("/mcpx/", "/mcpx/"),
+            ("/api/v1/tools/", "/api/v1/tools/"),
+        ] {
+            let mut uri: Uri = written.parse().unwrap();
+            straighten(&mut uri);
+            assert_eq!(uri.to_string(), meant, "{written}");
         }
     }
 

@@ -87,6 +87,7 @@ const fn usual_hint(code: DoorCode) -> &'static str {
         DoorCode::UnsupportedMediaType => "send `Content-Type: application/json`",
         DoorCode::PolicyInvalid => "`details.problems` says what is wrong where; nothing was saved",
         DoorCode::TooManyAttempts => "wait, then try again",
+        DoorCode::Unread => "read the call's result by its id",
         DoorCode::Internal => "whoever runs this server finds the cause in its log",
         DoorCode::IdentityUnavailable | DoorCode::StoreUnavailable | DoorCode::ShuttingDown => {
             "try again in a moment"
@@ -150,6 +151,9 @@ impl From<AppError> for ApiError {
             AppError::TooLarge { most } => Self::door(DoorCode::PayloadTooLarge, cause.to_string())
                 .hint("send a smaller file, or ask whoever runs this server to raise `files.max_bytes`")
                 .details(serde_json::json!({ "max_bytes": most })),
+            AppError::WrongKind { .. } => Self::door(DoorCode::UnsupportedMediaType, cause.to_string()).hint(
+                "choose another file; its name or its `Content-Type` has to say that it is one of these",
+            ),
             AppError::StorageFull => {
                 Self::door(DoorCode::StorageFull, "the files kept here take up all the room they may")
             }

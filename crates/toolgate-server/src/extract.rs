@@ -7,6 +7,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use toolgate_api::DoorCode;
 use toolgate_app::Address;
+use toolgate_core::number::{TOO_WIDE, has_wide_integer};
 use toolgate_core::{Actor, ErrorCode};
 
 use crate::ServerState;
@@ -157,6 +158,10 @@ pub(crate) async fn read_body(
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    if has_wide_integer(bytes) {
+        return Err(ApiError::call(ErrorCode::Validation, format!("the body {TOO_WIDE}"))
+            .hint("write it as a text, if the tool takes one"));
+    }
     // Serde would take an array for a struct, field by field; a body is an object or nothing.
     let object = bytes.trim_ascii_start().starts_with(b"{");
     let parsed = if object {

@@ -68,6 +68,8 @@ pub struct ServerSettings {
     pub fixtures: Option<toolgate_mcp::Fixtures>,
     /// Who everyone at the MCP door is, without showing a credential: for doors that strangers can't reach.
     pub mcp_caller: Option<toolgate_core::id::PrincipalId>,
+    /// How much of what MCP clients are told may wait to be read.
+    pub unread: toolgate_mcp::UnreadLimits,
 }
 
 impl Default for ServerSettings {
@@ -85,6 +87,7 @@ impl Default for ServerSettings {
             sealer: None,
             fixtures: None,
             mcp_caller: None,
+            unread: toolgate_mcp::UnreadLimits::default(),
         }
     }
 }

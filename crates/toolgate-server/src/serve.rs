@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ServerSettings;
 use crate::auth::{PeerAddress, PeerPlaces};
+use crate::door;
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +81,7 @@ pub async fn serve(
         let inner = TowerToHyperService::new(router.clone());
         let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
             request.extensions_mut().insert(PeerAddress(peer));
+            door::straighten(request.uri_mut());
             inner.call(request)
         });
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));

@@ -14,7 +14,7 @@ use crate::error;
 
 /// Only our own scripts, and nothing from any other host. Styles may stand in the page: dialogs and toasts bring some.
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
-     img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; object-src 'none'; base-uri 'none'; \
+     img-src 'self' data: blob:; media-src data:; font-src 'self'; connect-src 'self'; object-src 'none'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'none'";
 
 /// A build names these files by their content: what has one name never changes.

@@ -5,6 +5,8 @@
 mod access;
 #[path = "it/approval.rs"]
 mod approval;
+#[path = "it/approved.rs"]
+mod approved;
 #[path = "it/browser.rs"]
 mod browser;
 #[path = "it/connection/mod.rs"]

@@ -22,8 +22,10 @@ pub mod documents;
 pub mod event_list;
 pub mod files;
 mod given;
+pub mod grant_uses;
 pub mod guards;
 pub mod identities;
+pub mod input_search;
 pub mod keys;
 pub mod leases;
 pub mod lists;
@@ -82,6 +84,9 @@ macro_rules! store_contract {
             lists: newest_calls_come_first,
             lists: pages_never_overlap,
             lists: filters_narrow,
+            input_search: inputs_are_searched_whatever_the_case,
+            input_search: a_search_says_how_far_it_went,
+            grant_uses: uses_of_grants_are_counted,
             usage: usage_counts_what_was_called,
             leases: due_calls_are_found_most_overdue_first,
             leases: only_the_holder_renews_a_lease,

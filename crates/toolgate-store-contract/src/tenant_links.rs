@@ -1,6 +1,6 @@
 //! Users of different tenants who are one person.
 
-use toolgate_core::administration::Write;
+use toolgate_core::administration::{Write, administration_session};
 use toolgate_core::id::{PrincipalId, TenantId, TenantLinkId};
 use toolgate_core::principal::Principal;
 use toolgate_core::tenant_link::TenantLink;
@@ -147,7 +147,12 @@ pub async fn links_end_with_their_proof(store: Shared) {
     change(&store, end(principal("user:eve"), "password")).await;
     store.change(change_of(other_tenant(), end(grace(), "password"))).await.unwrap();
     assert_eq!(leads_to(&store, &tenant(), &ada()).await.len(), 1, "none of these was the proof");
+    let session = administration_session(&tenant());
+    let before = store.session_events(session, 0, 100).await.unwrap().len();
     change(&store, end(ada(), "password")).await;
+    let told = store.session_events(session, 0, 100).await.unwrap().split_off(before);
+    assert_eq!(told.len(), 2, "the change, and the link that ended with it");
+    assert_eq!(told[1].draft.data.to_value(), link.unlinked(&tenant()));
     assert!(leads_to(&store, &other_tenant(), &grace()).await.is_empty());
     assert_eq!(store.tenant_link(&other_tenant(), link.id).await.unwrap(), None);
 }

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Object;
-use toolgate_core::administration::{AdminChange, Write};
+use toolgate_core::administration::{AdminChange, Write, administration_session};
 use toolgate_core::document::{Document, DocumentKind, DocumentVersion, Expect};
-use toolgate_core::event::ChainHead;
+use toolgate_core::event::{ChainHead, EventDraft};
 use toolgate_core::id::TenantId;
 use toolgate_core::port::store::{AdminStore, StoreError};
 use toolgate_core::tenant::Tenant;
@@ -14,7 +14,7 @@ use crate::connect::ANSWER_WITHIN;
 use crate::error::Fault;
 use crate::row::{Cells, EVENT_COLUMNS};
 use crate::work::Work;
-use crate::{connection, document, identity, key, oauth, principal, share, tenant, tenant_link};
+use crate::{connection, document, identity, invocation, key, oauth, principal, share, tenant, tenant_link};
 
 #[async_trait]
 impl AdminStore for PostgresStore {
@@ -75,16 +75,18 @@ async fn make(client: &mut Object, change: &AdminChange) -> Result<u64, StoreErr
         return Err(StoreError::NotFound);
     }
     key::lock_ending(&work).await?;
+    let mut told = vec![change.event()];
     for write in &change.writes {
-        apply(&work, write).await?;
+        apply(&work, write, &mut told).await?;
     }
     let generation = tenant::bump(&work).await?;
-    append_event(&work).await?;
+    append_events(&work, told).await?;
     work.commit().await?;
     Ok(generation)
 }
 
-async fn apply(work: &Work<'_>, write: &Write) -> Result<(), StoreError> {
+/// Makes one write; `told` gets what the record says of it beside the change's own event.
+async fn apply(work: &Work<'_>, write: &Write, told: &mut Vec<EventDraft>) -> Result<(), StoreError> {
     match write {
         Write::PutDocument { kind, name, body, expect } => {
             document::write(work, (*kind, name), Some(body), *expect).await
@@ -112,39 +114,47 @@ async fn apply(work: &Work<'_>, write: &Write) -> Result<(), StoreError> {
         Write::RevokeShare { id } => share::revoke(work, *id).await,
         Write::LinkTenant(link) => tenant_link::put(work, link).await,
         Write::UnlinkTenant { id } => tenant_link::end(work, *id).await,
-        Write::UnlinkTenants { principal, proof } => tenant_link::end_proved(work, principal, proof).await,
+        Write::Advance(step) => invocation::advance_within(work, step).await,
+        Write::UnlinkTenants { principal, proof } => {
+            let ended = tenant_link::end_proved(work, principal, proof).await?;
+            told.extend(ended.iter().map(|link| work.change.unlinked(link)));
+            Ok(())
+        }
     }
 }
 
-async fn append_event(work: &Work<'_>) -> Result<(), StoreError> {
-    let draft = work.change.event();
-    let session = draft.session.to_string();
+/// Where a session's chain ends.
+pub(crate) async fn head_of(work: &Work<'_>, session: &str) -> Result<ChainHead, StoreError> {
     let sql = "SELECT seq, hash FROM events WHERE session_id = $1 ORDER BY seq DESC LIMIT 1";
-    let head = match work.first(sql, &[&session]).await? {
-        None => ChainHead::EMPTY,
-        Some(row) => {
-            let mut cells = Cells::of(&row);
-            ChainHead { seq: cells.get()?, hash: cells.hash()? }
-        }
-    };
-    let event = draft.seal(head);
+    let Some(row) = work.first(sql, &[&session]).await? else { return Ok(ChainHead::EMPTY) };
+    let mut cells = Cells::of(&row);
+    Ok(ChainHead { seq: cells.get()?, hash: cells.hash()? })
+}
+
+async fn append_events(work: &Work<'_>, drafts: Vec<EventDraft>) -> Result<(), StoreError> {
+    let session = administration_session(&work.change.tenant).to_string();
+    let mut head = head_of(work, &session).await?;
     let sql =
         format!("INSERT INTO events ({EVENT_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)");
-    work.execute(
-        &sql,
-        &[
-            &session,
-            &event.seq,
-            &event.draft.tenant.as_str(),
-            &event.draft.invocation.to_string(),
-            &event.draft.kind.as_str(),
-            &event.draft.actor.as_str(),
-            &event.draft.at.as_micros(),
-            &event.draft.data.as_str(),
-            &event.prev.0.as_slice(),
-            &event.hash.0.as_slice(),
-        ],
-    )
-    .await?;
+    for draft in drafts {
+        let event = draft.seal(head);
+        head = event.head();
+        work.execute(
+            &sql,
+            &[
+                &session,
+                &event.seq,
+                &event.draft.tenant.as_str(),
+                &event.draft.invocation.to_string(),
+                &event.draft.kind.as_str(),
+                &event.draft.actor.as_str(),
+                &event.draft.at.as_micros(),
+                &event.draft.data.as_str(),
+                &event.prev.0.as_slice(),
+                &event.hash.0.as_slice(),
+            ],
+        )
+        .await?;
+    }
     Ok(())
 }

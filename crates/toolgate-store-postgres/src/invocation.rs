@@ -12,11 +12,37 @@ use toolgate_core::port::store::{Begun, InvocationFilter, InvocationStore, Page,
 use toolgate_core::{Acting, Timestamp};
 
 use crate::PostgresStore;
+use crate::admin::head_of;
 use crate::row::{self, Cells, EVENT_COLUMNS, INVOCATION_COLUMNS};
+use crate::statement::{self, Entry, EntryKind, Within};
+use crate::work::Work;
 use crate::writer::{HeadFrom, Write};
 
 /// How often a call is tried again when a session's chain turned out to end elsewhere.
 const TRIES: u32 = 8;
+
+/// Takes a step of a call within a change of its tenant.
+pub(crate) async fn advance_within(work: &Work<'_>, change: &Change) -> Result<(), StoreError> {
+    let next = change.next();
+    if next.opened.tenant != work.change.tenant {
+        return Err(StoreError::Refused("the call is of another tenant".to_owned()));
+    }
+    let after = head_of(work, &next.opened.session.to_string()).await?;
+    let event = change.draft().clone().seal(after);
+    let (row, kind) = (change.written_at(event.head()), EntryKind::Step { seen: change.seen() });
+    let entry = Entry { row, events: vec![event], after, kind };
+    let written = match statement::write(Within::Change(work), &[entry]).await.map_err(StoreError::from) {
+        // Another call of the session was written in between, and took the event's place.
+        Err(StoreError::Refused(_)) => return Err(StoreError::Conflict),
+        other => other?,
+    };
+    if !written.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT 1 FROM invocations WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM $2";
+    let there = work.first(sql, &[&next.id().to_string(), &next.opened.tenant.as_str()]).await?;
+    Err(if there.is_some() { StoreError::Conflict } else { StoreError::NotFound })
+}
 
 #[async_trait]
 impl InvocationStore for PostgresStore {
@@ -84,7 +110,7 @@ impl InvocationStore for PostgresStore {
         filter: &InvocationFilter,
         page: Page,
     ) -> Result<Vec<Invocation>, StoreError> {
-        let query = ListQuery::of(tenant, filter, page);
+        let query = ListQuery::of(&row::listed_columns(), tenant, filter, page);
         let params: Vec<&(dyn ToSql + Sync)> = query.params.iter().map(|param| &**param as _).collect();
         row::all(&self.query(&query.sql, &params).await?, row::invocation)
     }
@@ -209,13 +235,15 @@ impl PostgresStore {
 type Param = Box<dyn ToSql + Sync + Send>;
 
 /// A list's SQL: only the conditions asked for, so that each combination is planned for itself.
-struct ListQuery {
-    sql: String,
-    params: Vec<Param>,
+/// Calls, newest first.
+pub(crate) struct ListQuery {
+    pub(crate) sql: String,
+    pub(crate) params: Vec<Param>,
 }
 
 impl ListQuery {
-    fn of(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> Self {
+    /// These columns of them, the id among them.
+    pub(crate) fn of(columns: &str, tenant: &TenantId, filter: &InvocationFilter, page: Page) -> Self {
         let mut query = Self { sql: String::new(), params: Vec::new() };
         let mut conditions = vec![query.condition("tenant_id =", tenant.to_string())];
         if let Some(after) = page.after {
@@ -241,7 +269,6 @@ impl ListQuery {
         }
         let conditions = conditions.join(" AND ");
         let limit = query.condition("LIMIT", i64::from(page.limit));
-        let columns = row::listed_columns();
         let part = |more: &str| {
             format!("SELECT {columns} FROM invocations WHERE {conditions}{more} ORDER BY id DESC {limit}")
         };
@@ -267,7 +294,7 @@ impl ListQuery {
         query
     }
 
-    fn condition(&mut self, words: &str, param: impl ToSql + Sync + Send + 'static) -> String {
+    pub(crate) fn condition(&mut self, words: &str, param: impl ToSql + Sync + Send + 'static) -> String {
         self.params.push(Box::new(param));
         format!("{words} ${}", self.params.len())
     }

@@ -26,6 +26,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 9, name: "shares", sql: include_str!("../migrations/0009_shares.sql") },
     Migration { version: 10, name: "tenant_links", sql: include_str!("../migrations/0010_tenant_links.sql") },
     Migration { version: 11, name: "lists", sql: include_str!("../migrations/0011_lists.sql") },
+    Migration { version: 12, name: "inbox", sql: include_str!("../migrations/0012_inbox.sql") },
 ];
 
 /// Any number, the same on all nodes: who holds this lock migrates.

@@ -13,6 +13,7 @@ use toolgate_core::invocation::Invocation;
 use crate::connect::query;
 use crate::error::Fault;
 use crate::row::{EVENT_COLUMNS, INVOCATION_COLUMNS};
+use crate::work::Work;
 
 /// A call ready to be written: its row afterwards, and its events in their places.
 pub(crate) struct Entry {
@@ -28,10 +29,18 @@ pub(crate) enum EntryKind {
     Step { seen: u64 },
 }
 
+/// What the statement is part of.
+pub(crate) enum Within<'a> {
+    /// A commit of its own.
+    Commit(&'a Pool),
+    /// A change of a tenant.
+    Change(&'a Work<'a>),
+}
+
 /// Writes these calls in one commit and returns the ids of those that were: a taken key, a missing session, another
 /// revision or another end of the chain leaves a call out, whole. No two may be of the same session, or leaving one
 /// out would tear the chain of the other.
-pub(crate) async fn write(pool: &Pool, entries: &[Entry]) -> Result<Vec<String>, Fault> {
+pub(crate) async fn write(within: Within<'_>, entries: &[Entry]) -> Result<Vec<String>, Fault> {
     let texts: Vec<Texts<'_>> = entries.iter().map(Texts::of).collect();
     let (new, steps): (Vec<_>, Vec<_>) =
         texts.iter().partition(|text| matches!(text.entry.kind, EntryKind::New(_)));
@@ -42,7 +51,10 @@ pub(crate) async fn write(pool: &Pool, entries: &[Entry]) -> Result<Vec<String>,
     params.extend(step_columns(&steps));
     params.extend(event_columns(&placed));
     let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|column| &**column as _).collect();
-    let rows = query(pool, &STATEMENT, &params).await?;
+    let rows = match within {
+        Within::Commit(pool) => query(pool, &STATEMENT, &params).await?,
+        Within::Change(work) => work.rows(&STATEMENT, &params).await?,
+    };
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 

@@ -123,16 +123,21 @@ pub(crate) async fn end(work: &Work<'_>, id: TenantLinkId) -> Result<(), StoreEr
     if ended == 0 { Err(StoreError::NotFound) } else { Ok(()) }
 }
 
+/// Ends what one proof has made, and answers it in order of id.
 pub(crate) async fn end_proved(
     work: &Work<'_>,
     principal: &PrincipalId,
     proof: &str,
-) -> Result<(), StoreError> {
-    let sql = "UPDATE tenant_links SET ended_at = $4
-         WHERE tenant_id = $1 AND principal = $2 AND proof = $3 AND ended_at IS NULL";
+) -> Result<Vec<TenantLink>, StoreError> {
+    let sql = format!(
+        "UPDATE tenant_links SET ended_at = $4
+         WHERE tenant_id = $1 AND principal = $2 AND proof = $3 AND ended_at IS NULL RETURNING {COLUMNS}"
+    );
     let (tenant, at) = (work.change.tenant.as_str(), work.change.at.as_micros());
-    work.execute(sql, &[&tenant, &principal.as_str(), &proof, &at]).await?;
-    Ok(())
+    let rows = work.query(&sql, &[&tenant, &principal.as_str(), &proof, &at]).await?;
+    let mut ended: Vec<TenantLink> = rows.iter().map(link).collect::<Result<_, _>>()?;
+    ended.sort_by_key(|link| link.id);
+    Ok(ended)
 }
 
 fn linked(row: &Row) -> Result<LinkedUser, StoreError> {

@@ -26,8 +26,13 @@ impl<'a> Work<'a> {
     }
 
     pub(crate) async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
-        let statement = self.transaction.prepare_cached(sql).await.map_err(Fault::from)?;
-        Ok(self.transaction.query(&statement, params).await.map_err(Fault::from)?)
+        Ok(self.rows(sql, params).await?)
+    }
+
+    /// The same, with what went wrong as the database says it.
+    pub(crate) async fn rows(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>, Fault> {
+        let statement = self.transaction.prepare_cached(sql).await?;
+        Ok(self.transaction.query(&statement, params).await?)
     }
 
     pub(crate) async fn first(&self, sql: &str, params: &[Param<'_>]) -> Result<Option<Row>, StoreError> {

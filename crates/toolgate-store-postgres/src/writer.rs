@@ -19,7 +19,7 @@ use toolgate_core::port::store::StoreError;
 
 use crate::connect::{Options, query};
 use crate::error::Fault;
-use crate::statement::{self, Entry, EntryKind};
+use crate::statement::{self, Entry, EntryKind, Within};
 
 /// How many calls may wait for one task.
 const QUEUE: usize = 1_024;
@@ -176,7 +176,7 @@ impl Writer {
         let heads = self.heads(jobs).await?;
         let entries: Vec<Entry> = jobs.iter().zip(heads).map(|(job, head)| job.write.entry(head)).collect();
         jobs.iter().for_each(|job| failpoint::hit(job.write.point(true)));
-        let written = statement::write(&self.pool, &entries).await;
+        let written = statement::write(Within::Commit(&self.pool), &entries).await;
         if written.is_err() {
             // Nobody knows what was written.
             for job in jobs {

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use toolgate_core::administration::{AdminChange, Write};
 use toolgate_core::document::{Document, DocumentKind, DocumentVersion, Expect};
+use toolgate_core::event::EventDraft;
 use toolgate_core::id::TenantId;
 use toolgate_core::port::store::{AdminStore, StoreError};
 use toolgate_core::tenant::Tenant;
@@ -12,7 +13,7 @@ use crate::SqliteStore;
 use crate::database::Fault;
 use crate::event::{append, session_head};
 use crate::writer::Commit;
-use crate::{connection, document, identity, key, oauth, principal, share, tenant, tenant_link};
+use crate::{connection, document, identity, invocation, key, oauth, principal, share, tenant, tenant_link};
 
 #[async_trait]
 impl AdminStore for SqliteStore {
@@ -81,17 +82,23 @@ fn make(connection: &Connection, change: &AdminChange) -> Result<u64, Fault> {
     if !makes_it && tenant::generation(connection, &change.tenant)?.is_none() {
         return Err(StoreError::NotFound.into());
     }
+    let mut told = vec![change.event()];
     for write in &change.writes {
-        apply(connection, change, write)?;
+        apply(connection, change, write, &mut told)?;
     }
     let generation = tenant::bump(connection, &change.tenant)?;
-    let draft = change.event();
-    let head = session_head(connection, &draft.session.to_string())?;
-    append(connection, head, &[draft])?;
+    let head = session_head(connection, &told[0].session.to_string())?;
+    append(connection, head, &told)?;
     Ok(generation)
 }
 
-fn apply(connection: &Connection, change: &AdminChange, write: &Write) -> Result<(), Fault> {
+/// Makes one write; `told` gets what the record says of it beside the change's own event.
+fn apply(
+    connection: &Connection,
+    change: &AdminChange,
+    write: &Write,
+    told: &mut Vec<EventDraft>,
+) -> Result<(), Fault> {
     match write {
         Write::PutDocument { kind, name, body, expect } => {
             document::write(connection, change, (*kind, name), Some(body), *expect)
@@ -121,8 +128,16 @@ fn apply(connection: &Connection, change: &AdminChange, write: &Write) -> Result
         Write::RevokeShare { id } => share::revoke(connection, change, *id),
         Write::LinkTenant(link) => tenant_link::put(connection, change, link),
         Write::UnlinkTenant { id } => tenant_link::end(connection, change, *id),
+        Write::Advance(step) => {
+            if step.next().opened.tenant != change.tenant {
+                return Err(StoreError::Refused("the call is of another tenant".to_owned()).into());
+            }
+            invocation::advance(connection, step).map(drop)
+        }
         Write::UnlinkTenants { principal, proof } => {
-            tenant_link::end_proved(connection, change, principal, proof)
+            let ended = tenant_link::end_proved(connection, change, principal, proof)?;
+            told.extend(ended.iter().map(|link| change.unlinked(link)));
+            Ok(())
         }
     }
 }

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use toolgate_core::invocation::Invocation;
 use toolgate_core::port::store::StoreError;
 
+use crate::inbox::{self, ReadyCall};
 use crate::migrate;
 use crate::writer::{Commit, Writer};
 
@@ -22,6 +24,15 @@ pub(crate) enum Fault {
     Store(StoreError),
     /// SQLite's.
     Sql(rusqlite::Error),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Store(cause) => StoreError::fmt(cause, f),
+            Self::Sql(cause) => rusqlite::Error::fmt(cause, f),
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Fault {
@@ -78,14 +89,8 @@ pub(crate) struct Database {
 
 impl Database {
     pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(folder).map_err(StoreError::unavailable)?;
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(folder.join(LOCK))
-            .map_err(StoreError::unavailable)?;
-        lock.try_lock().map_err(|_| {
+        make_private(folder).map_err(StoreError::unavailable)?;
+        let lock = lock(folder)?.ok_or_else(|| {
             StoreError::Refused(format!("another process has the store in `{}`", folder.display()))
         })?;
         let file = folder.join(FILE);
@@ -98,6 +103,7 @@ impl Database {
             )
             .map_err(StoreError::unavailable)?;
         migrate::run(&mut connection)?;
+        inbox::empty(&connection)?;
         let readers = readers(&file)?;
         Ok(Self {
             writer: Some(Writer::spawn(connection)),
@@ -108,6 +114,7 @@ impl Database {
     }
 
     pub(crate) fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
+        empty_left_inbox(folder)?;
         let readers = readers(&folder.join(FILE))?;
         Ok(Self {
             writer: None,
@@ -139,6 +146,13 @@ impl Database {
         writer.write_again(commit, work).await
     }
 
+    /// Writes a call that is settled from the start; answers when it is durable, with the row where it was there before.
+    pub(crate) async fn write_call(&self, call: ReadyCall) -> Result<Option<Invocation>, StoreError> {
+        let writer =
+            self.writer.as_ref().ok_or_else(|| StoreError::Refused("the store is open read-only".into()))?;
+        writer.write_call(call).await
+    }
+
     /// Whether the writing thread answers; a store open for reading only has none to ask.
     pub(crate) async fn check_writer(&self) -> Result<(), StoreError> {
         match &self.writer {
@@ -153,6 +167,10 @@ impl Database {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
+        // Whoever reads finds all that was answered before they asked.
+        if let Some(writer) = &self.writer {
+            writer.empty_inbox().await?;
+        }
         let turn = Arc::clone(&self.reading).acquire_owned().await.map_err(StoreError::unavailable)?;
         let connection = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = connection.ok_or_else(|| StoreError::unavailable("no reader is free"))?;
@@ -165,6 +183,46 @@ impl Database {
         .await
         .map_err(StoreError::unavailable)?;
         Ok(result?)
+    }
+}
+
+/// Makes the folder, if it is not there, and the file in it so that nobody else on the machine can read them: what calls
+/// were asked and what they answered is in there. A folder that is there keeps the rights it has.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        builder.mode(0o700);
+        options.mode(0o600);
+    }
+    builder.recursive(true).create(folder)?;
+    // SQLite gives the files beside it the same rights.
+    options.open(folder.join(FILE)).map(drop)
+}
+
+/// The store's lock, unless another process has it.
+fn lock(folder: &Path) -> Result<Option<File>, StoreError> {
+    let mut options = OpenOptions::new();
+    let lock = options.create(true).truncate(false).write(true).open(folder.join(LOCK));
+    let lock = lock.map_err(StoreError::unavailable)?;
+    Ok(lock.try_lock().is_ok().then_some(lock))
+}
+
+/// What a process that broke off left in the inbox is part of the record. One that runs empties it by itself, and a folder
+/// that can't be written is read as it is.
+fn empty_left_inbox(folder: &Path) -> Result<(), StoreError> {
+    let file = folder.join(FILE);
+    let connection = match lock(folder) {
+        Ok(Some(_lock)) if file.exists() => Connection::open(&file).map_err(StoreError::unavailable)?,
+        _ => return Ok(()),
+    };
+    let exists = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'inbox')";
+    match connection.query_row(exists, [], |row| row.get(0)) {
+        Ok(true) => inbox::empty(&connection),
+        _ => Ok(()),
     }
 }
 

@@ -16,6 +16,7 @@ use toolgate_core::{Acting, Timestamp};
 use crate::SqliteStore;
 use crate::database::Fault;
 use crate::event::{append, session_head};
+use crate::inbox::ReadyCall;
 use crate::row::{self, EVENT_COLUMNS, INVOCATION_COLUMNS};
 use crate::writer::Commit;
 use crate::{notification, spent};
@@ -23,6 +24,13 @@ use crate::{notification, spent};
 #[async_trait]
 impl InvocationStore for SqliteStore {
     async fn begin(&self, call: NewCall) -> Result<Begun, StoreError> {
+        let call = match ReadyCall::of(call) {
+            Ok((ready, row)) => {
+                let before = self.database.write_call(ready).await?;
+                return Ok(Begun::Fresh(before.unwrap_or(row)));
+            }
+            Err(call) => call,
+        };
         self.database.write_again(Commit::Begin, move |connection| begin(connection, &call)).await
     }
 
@@ -58,7 +66,7 @@ impl InvocationStore for SqliteStore {
         filter: &InvocationFilter,
         page: Page,
     ) -> Result<Vec<Invocation>, StoreError> {
-        let (sql, values) = list_query(tenant, filter, page);
+        let (sql, values) = list_query(&row::listed_columns(), tenant, filter, page);
         self.database
             .read(move |connection| {
                 let values: Vec<&dyn ToSql> = values.iter().map(|value| &**value as &dyn ToSql).collect();
@@ -188,7 +196,12 @@ impl InvocationStore for SqliteStore {
     }
 }
 
-fn begin(connection: &Connection, call: &NewCall) -> Result<Begun, Fault> {
+/// The session that a call makes for itself.
+pub(crate) const OWN_SESSION: &str =
+    "INSERT OR IGNORE INTO sessions (id, tenant_id, owner, subject, created_at)
+    VALUES (?1, ?2, ?3, ?4, ?5)";
+
+pub(crate) fn begin(connection: &Connection, call: &NewCall) -> Result<Begun, Fault> {
     let opened = &call.invocation().opened;
     if let Some(key) = &opened.idempotency_key {
         let texts = key_texts(&opened.tenant, &opened.acting(), &opened.tool, key);
@@ -200,10 +213,7 @@ fn begin(connection: &Connection, call: &NewCall) -> Result<Begun, Fault> {
     let mut head = ChainHead::EMPTY;
     match call.session() {
         SessionUse::New => {
-            let mut insert = connection.prepare_cached(
-                "INSERT OR IGNORE INTO sessions (id, tenant_id, owner, subject, created_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?;
+            let mut insert = connection.prepare_cached(OWN_SESSION)?;
             let (tenant, owner, at) =
                 (opened.tenant.as_str(), opened.actor.as_str(), opened.created_at.as_micros());
             let subject = opened.subject.as_ref().map(PrincipalId::as_str);
@@ -225,7 +235,7 @@ fn begin(connection: &Connection, call: &NewCall) -> Result<Begun, Fault> {
     Ok(Begun::Fresh(invocation))
 }
 
-fn advance(connection: &Connection, change: &Change) -> Result<Invocation, Fault> {
+pub(crate) fn advance(connection: &Connection, change: &Change) -> Result<Invocation, Fault> {
     let session = change.next().opened.session.to_string();
     let seen = i64::try_from(change.seen()).unwrap_or(i64::MAX);
     let head = session_head(connection, &session)?;
@@ -265,10 +275,13 @@ fn advance(connection: &Connection, change: &Change) -> Result<Invocation, Fault
     Ok(next)
 }
 
-static INSERT: LazyLock<String> = LazyLock::new(|| {
-    let places: Vec<String> = (1..=INVOCATION_COLUMNS.split(',').count()).map(|n| format!("?{n}")).collect();
-    format!("INSERT OR FAIL INTO invocations ({INVOCATION_COLUMNS}) VALUES ({})", places.join(", "))
-});
+pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| insert_into(INVOCATION_COLUMNS));
+
+/// The statement that writes a row of these columns.
+pub(crate) fn insert_into(columns: &str) -> String {
+    let places: Vec<String> = (1..=columns.split(',').count()).map(|n| format!("?{n}")).collect();
+    format!("INSERT OR FAIL INTO invocations ({columns}) VALUES ({})", places.join(", "))
+}
 
 fn insert(connection: &Connection, invocation: &Invocation) -> Result<(), Fault> {
     let opened = &invocation.opened;
@@ -345,14 +358,20 @@ fn by_key(connection: &Connection, texts: &[String; 5]) -> Result<Option<Invocat
     row::first(connection, &sql, &[&texts[0], &texts[1], &texts[2], &texts[3], &texts[4]], row::invocation)
 }
 
-fn by_id(connection: &Connection, id: InvocationId) -> Result<Option<Invocation>, Fault> {
+pub(crate) fn by_id(connection: &Connection, id: InvocationId) -> Result<Option<Invocation>, Fault> {
     let sql = format!("SELECT {INVOCATION_COLUMNS} FROM invocations WHERE id = ?1");
     row::first(connection, &sql, &[&id.to_string()], row::invocation)
 }
 
-type Values = Vec<Box<dyn ToSql + Send>>;
+pub(crate) type Values = Vec<Box<dyn ToSql + Send>>;
 
-fn list_query(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> (String, Values) {
+/// These columns of calls, newest first.
+pub(crate) fn list_query(
+    columns: &str,
+    tenant: &TenantId,
+    filter: &InvocationFilter,
+    page: Page,
+) -> (String, Values) {
     let mut conditions = vec!["tenant_id = ?1".to_owned()];
     let mut values: Values = vec![Box::new(tenant.to_string())];
     let mut condition = |text: &str, value: Box<dyn ToSql + Send>| {
@@ -389,8 +408,7 @@ fn list_query(tenant: &TenantId, filter: &InvocationFilter, page: Page) -> (Stri
         condition("id < ?", Box::new(after.to_string()));
     }
     let sql = format!(
-        "SELECT {} FROM invocations WHERE {} ORDER BY id DESC LIMIT {}",
-        row::listed_columns(),
+        "SELECT {columns} FROM invocations WHERE {} ORDER BY id DESC LIMIT {}",
         conditions.join(" AND "),
         page.limit
     );
@@ -402,7 +420,7 @@ fn review_text(invocation: &Invocation) -> Result<Option<String>, Fault> {
     Ok(text.map_err(StoreError::unavailable)?)
 }
 
-fn error_text(invocation: &Invocation) -> Result<Option<String>, Fault> {
+pub(crate) fn error_text(invocation: &Invocation) -> Result<Option<String>, Fault> {
     invocation
         .error
         .as_ref()

@@ -3,13 +3,17 @@
 //! Knows rows and SQL, not the rules: what may be written comes ready-made as `NewCall`, `Change` and `AdminChange`.
 
 mod admin;
+mod cells;
 mod connection;
 mod database;
 mod document;
 mod event;
 mod event_list;
 mod file;
+mod grant_use;
 mod identity;
+mod inbox;
+mod input_search;
 mod invocation;
 mod key;
 mod migrate;

@@ -17,6 +17,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (9, "shares", include_str!("../migrations/0009_shares.sql")),
     (10, "tenant_links", include_str!("../migrations/0010_tenant_links.sql")),
     (11, "lists", include_str!("../migrations/0011_lists.sql")),
+    (12, "inbox", include_str!("../migrations/0012_inbox.sql")),
 ];
 
 pub(crate) fn run(connection: &mut Connection) -> Result<(), StoreError> {

@@ -157,17 +157,21 @@ pub(crate) fn end(connection: &Connection, change: &AdminChange, id: TenantLinkI
     if ended == 0 { Err(StoreError::NotFound.into()) } else { Ok(()) }
 }
 
+/// Ends what one proof has made, and answers it in order of id.
 pub(crate) fn end_proved(
     connection: &Connection,
     change: &AdminChange,
     principal: &PrincipalId,
     proof: &str,
-) -> Result<(), Fault> {
-    let sql = "UPDATE tenant_links SET ended_at = ?4
-         WHERE tenant_id = ?1 AND principal = ?2 AND proof = ?3 AND ended_at IS NULL";
+) -> Result<Vec<TenantLink>, Fault> {
+    let sql = format!(
+        "UPDATE tenant_links SET ended_at = ?4
+         WHERE tenant_id = ?1 AND principal = ?2 AND proof = ?3 AND ended_at IS NULL RETURNING {COLUMNS}"
+    );
     let (tenant, at) = (change.tenant.as_str(), change.at.as_micros());
-    connection.execute(sql, params![tenant, principal.as_str(), proof, at])?;
-    Ok(())
+    let mut ended = row::all(connection, &sql, &[&tenant, &principal.as_str(), &proof, &at], link)?;
+    ended.sort_by_key(|link| link.id);
+    Ok(ended)
 }
 
 fn linked(row: &Row<'_>) -> Result<LinkedUser, Fault> {

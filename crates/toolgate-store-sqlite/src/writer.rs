@@ -5,19 +5,31 @@
 //! where one of them fails, the whole batch is taken back and run once more with a savepoint for each.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use toolgate_core::failpoint;
+use toolgate_core::invocation::Invocation;
 use toolgate_core::port::store::StoreError;
 
 use crate::database::Fault;
+use crate::inbox::{Arrival, Inbox, ReadyCall};
 
 const QUEUE: usize = 4096;
 const BATCH: usize = 256;
 /// How long others are waited for where several write at once: a commit for many costs little more than one for one.
 const GATHER: Duration = Duration::from_micros(100);
+/// How often at most, while more come.
+const GATHERINGS: u32 = 3;
+
+/// How long calls wait in the inbox at most once nobody writes.
+const REST: Duration = Duration::from_millis(10);
+
+/// How long it is until an inbox that could not be emptied is tried again.
+const AGAIN: Duration = Duration::from_millis(250);
 
 /// What kind of change a commit carries, for tests that kill the process beside it.
 #[derive(Debug, Clone, Copy)]
@@ -48,16 +60,35 @@ impl Commit {
 #[derive(Debug)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
+    /// How many calls wait in the inbox.
+    waiting: Arc<AtomicUsize>,
 }
 
 impl Writer {
     pub(crate) fn spawn(connection: Connection) -> Self {
         let (queue, jobs) = mpsc::channel(QUEUE);
+        let waiting = Arc::<AtomicUsize>::default();
+        let told = Arc::clone(&waiting);
         std::thread::Builder::new()
             .name("sqlite-writer".to_owned())
-            .spawn(move || work_off(&connection, jobs))
+            .spawn(move || work_off(&connection, jobs, &told))
             .map_or_else(|cause| tracing::error!(error = %cause, "the writing thread did not start"), drop);
-        Self { queue }
+        Self { queue, waiting }
+    }
+
+    /// Writes a call that can wait in the inbox; gives the row where the call was there before.
+    pub(crate) async fn write_call(&self, call: ReadyCall) -> Result<Option<Invocation>, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.queue.send(Box::new(Arrival::new(call, reply))).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// Sees to it that everything answered before this is in the tables.
+    pub(crate) async fn empty_inbox(&self) -> Result<(), StoreError> {
+        if self.waiting.load(Ordering::Acquire) == 0 {
+            return Ok(());
+        }
+        self.write_again(Commit::Other, |_| Ok(())).await
     }
 
     pub(crate) async fn write<T, F>(&self, commit: Commit, work: F) -> Result<T, StoreError>
@@ -96,14 +127,20 @@ impl Writer {
 
 /// How often a piece of work can be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Times {
+pub(crate) enum Times {
     Once,
     Any,
 }
 
-trait Job: Send {
+pub(crate) trait Job: Send {
     fn commit(&self) -> Commit;
     fn times(&self) -> Times;
+    /// The call that this writes, where it can wait in the inbox.
+    fn call(&self) -> Option<&ReadyCall> {
+        None
+    }
+    /// Tells that it does.
+    fn kept(&mut self) {}
     /// Runs the work as it is; answers whether it went well.
     fn run_bare(&mut self, connection: &Connection) -> bool;
     /// Runs the work so that it leaves nothing behind where it fails.
@@ -151,16 +188,25 @@ where
     }
 
     fn answer(self: Box<Self>, committed: bool) {
-        let result = match self.result {
-            Some(result) if committed || result.is_err() => result,
-            _ => Err(StoreError::unavailable("the commit failed")),
-        };
-        // The asker may have gone; what was committed stays.
-        let _ = self.reply.send(result);
+        answer(self.reply, self.result, committed);
     }
 }
 
-fn in_savepoint<T>(
+/// Tells whoever asked what came of it.
+pub(crate) fn answer<T>(
+    asker: oneshot::Sender<Result<T, StoreError>>,
+    result: Option<Result<T, StoreError>>,
+    committed: bool,
+) {
+    let result = match result {
+        Some(result) if committed || result.is_err() => result,
+        _ => Err(StoreError::unavailable("the commit failed")),
+    };
+    // The asker may have gone; what was committed stays.
+    let _ = asker.send(result);
+}
+
+pub(crate) fn in_savepoint<T>(
     connection: &Connection,
     work: &mut impl FnMut(&Connection) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
@@ -173,51 +219,96 @@ fn in_savepoint<T>(
     result
 }
 
-fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, waiting: &AtomicUsize) {
+    let Ok(clock) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
+        return tracing::error!("the writing thread has no clock");
+    };
     let mut batch = Vec::with_capacity(BATCH);
+    let mut inbox = Inbox::default();
     let mut before = 1;
-    while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
+    loop {
+        if inbox.is_empty() {
+            jobs.blocking_recv_many(&mut batch, BATCH);
+        } else {
+            let next = async { tokio::time::timeout(REST, jobs.recv_many(&mut batch, BATCH)).await };
+            let _ = clock.block_on(next);
+        }
+        if batch.is_empty() && inbox.is_empty() {
+            return;
+        }
         // Whoever writes alone is not kept waiting.
-        if before.max(batch.len()) > 1 {
-            std::thread::sleep(GATHER);
-            while batch.len() < BATCH
-                && let Ok(job) = jobs.try_recv()
-            {
-                batch.push(job);
-            }
+        if !batch.is_empty() && before.max(batch.len()) > 1 {
+            gather(&mut jobs, &mut batch);
         }
         before = batch.len();
-        let committed = commit(connection, &mut batch);
-        if let Err(cause) = &committed {
-            tracing::error!(error = %cause, "a commit failed");
-            // A failed commit can leave the transaction open.
-            if !connection.is_autocommit() {
-                let _ = connection.execute_batch("ROLLBACK");
+        let committed = commit(connection, &inbox, &mut batch);
+        let well = committed.is_ok();
+        match committed {
+            Ok(left) => inbox = left,
+            Err(cause) => {
+                tracing::error!(error = %cause, "a commit failed");
+                // A failed commit can leave the transaction open.
+                if !connection.is_autocommit() {
+                    let _ = connection.execute_batch("ROLLBACK");
+                }
+                if batch.is_empty() {
+                    std::thread::sleep(AGAIN);
+                }
             }
         }
+        // Before anyone hears that their call is written, readers know that it waits.
+        waiting.store(inbox.len(), Ordering::Release);
         for job in batch.drain(..) {
-            job.answer(committed.is_ok());
+            job.answer(well);
         }
     }
 }
 
-fn commit(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), rusqlite::Error> {
-    connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-    if !run_bare(connection, batch)? {
-        run_each(connection, batch)?;
+/// Waits for others for as long as they come.
+fn gather(jobs: &mut mpsc::Receiver<Box<dyn Job>>, batch: &mut Vec<Box<dyn Job>>) {
+    for _ in 0..GATHERINGS {
+        let before = batch.len();
+        std::thread::sleep(GATHER);
+        while batch.len() < BATCH
+            && let Ok(job) = jobs.try_recv()
+        {
+            batch.push(job);
+        }
+        if batch.len() == before || batch.len() == BATCH {
+            return;
+        }
     }
+}
+
+/// Writes a batch; gives what waits in the inbox then.
+fn commit(connection: &Connection, inbox: &Inbox, batch: &mut [Box<dyn Job>]) -> Result<Inbox, Fault> {
+    connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+    let left = if !batch.is_empty() && inbox.has_room_for(batch) {
+        inbox.keep(connection, batch)?
+    } else {
+        if !run_bare(connection, inbox, batch)? {
+            inbox.move_all(connection)?;
+            run_each(connection, batch)?;
+        }
+        Inbox::default()
+    };
     batch.iter().for_each(|job| job.commit().before());
     connection.prepare_cached("COMMIT")?.execute([])?;
     batch.iter().for_each(|job| job.commit().after());
-    Ok(())
+    Ok(left)
 }
 
-/// Runs a batch without savepoints; answers whether all of it is done. What is not done is taken back.
-fn run_bare(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<bool, rusqlite::Error> {
+/// Empties the inbox and runs a batch without savepoints; answers whether all of it is done. What is not done is taken back.
+fn run_bare(
+    connection: &Connection,
+    inbox: &Inbox,
+    batch: &mut [Box<dyn Job>],
+) -> Result<bool, rusqlite::Error> {
     if batch.iter().any(|job| job.times() == Times::Once) {
         return Ok(false);
     }
-    let mut all = || batch.iter_mut().all(|job| job.run_bare(connection));
+    let mut all =
+        || inbox.move_on(connection).is_ok() && batch.iter_mut().all(|job| job.run_bare(connection));
     if std::panic::catch_unwind(AssertUnwindSafe(&mut all)).unwrap_or(false) {
         return Ok(true);
     }

@@ -12,6 +12,8 @@ use toolgate_core::id::{
     ToolName, WorkerId,
 };
 use toolgate_core::notification::{Notification, NotificationState, Tried};
+use toolgate_core::port::grant_use::{GrantUse, GrantUseStore};
+use toolgate_core::port::input_search::{InputSearchStore, Searched};
 use toolgate_core::port::outbox::{News, OutboxStore};
 use toolgate_core::port::store::{
     AdminStore, AuditStore, Begun, EndSignIns, InvocationFilter, InvocationStore, Page, PrincipalStore,
@@ -107,6 +109,27 @@ impl SessionStore for Forgetful {
 impl UsageStore for Forgetful {
     async fn usage(&self, _: &TenantId, _: &UsageQuery) -> Answer<Vec<UsageRow>> {
         Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl InputSearchStore for Forgetful {
+    async fn search_inputs(
+        &self,
+        _: &TenantId,
+        _: &InvocationFilter,
+        _: &str,
+        _: Page,
+        _: u32,
+    ) -> Answer<Searched> {
+        Ok(Searched { invocations: Vec::new(), looked_at: 0, end: None, more: false })
+    }
+}
+
+#[async_trait]
+impl GrantUseStore for Forgetful {
+    async fn grant_uses(&self, _: &TenantId, grants: &[GrantUse]) -> Answer<Vec<u64>> {
+        Ok(vec![0; grants.len()])
     }
 }
 

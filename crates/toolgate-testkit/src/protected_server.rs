@@ -53,6 +53,8 @@ impl Default for ProtectedServerFaults {
 struct Known {
     faults: ProtectedServerFaults,
     clients: HashMap<String, (Vec<String>, Option<String>)>,
+    /// The scopes that clients registered for.
+    registered_for: HashMap<String, String>,
     /// Codes with what they are bound to: client, redirect address, challenge, resource.
     codes: HashMap<String, [String; 4]>,
     refresh: HashSet<String>,
@@ -135,6 +137,10 @@ impl ProtectedServer {
         if !client.starts_with("http") {
             let (allowed, _) = known.clients.get(&client).expect("a client that is known");
             assert!(allowed.contains(&redirect), "the redirect address is registered");
+            // Many authorization servers refuse what a client did not register for.
+            if let Some(scope) = known.registered_for.get(&client) {
+                assert_eq!(&of("scope"), scope, "what is asked for is registered");
+            }
         }
         known.made += 1;
         let code = format!("code-{}", known.made);
@@ -249,6 +255,7 @@ async fn answer(
             let uris = uris.iter().filter_map(|uri| uri.as_str().map(ToOwned::to_owned)).collect();
             known.made += 1;
             let id = format!("client-{}", known.made);
+            known.registered_for.insert(id.clone(), asked["scope"].as_str().unwrap_or_default().to_owned());
             known.clients.insert(id.clone(), (uris, None));
             reply(201, &json!({ "client_id": id, "token_endpoint_auth_method": "none" }))
         }

@@ -1,20 +1,10 @@
 //! What a server's words may hold by the time anyone here sees them.
 
-use std::borrow::Cow;
-
 /// What a server says of itself: terminal sequences and control characters are out, and what would not be seen is
 /// written as `\u{…}`, so that a reviewer reads what a model would read.
 #[must_use]
 pub fn described(text: &str) -> String {
-    rewritten(text, hides)
-}
-
-/// What a server returns: data in any language, so only what has no place in text at all is touched.
-pub(crate) fn returned(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte) || matches!(byte, b'\n' | b'\t' | b'\r')) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(rewritten(text, smuggles))
+    rewritten(text)
 }
 
 /// A server's words in a sentence of ours: one line, at most so many bytes.
@@ -56,12 +46,7 @@ pub fn hides(c: char) -> bool {
     toolgate_core::text::is_invisible(c)
 }
 
-/// Whether a character exists to carry what nobody sees: tags, and variation selectors nothing uses.
-fn smuggles(c: char) -> bool {
-    matches!(c, '\u{e0000}'..='\u{e0fff}')
-}
-
-fn rewritten(text: &str, shown: impl Fn(char) -> bool) -> String {
+fn rewritten(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     let mut last = ' ';
@@ -75,7 +60,7 @@ fn rewritten(text: &str, shown: impl Fn(char) -> bool) -> String {
             '\u{200d}' | '\u{fe0f}' if !last.is_ascii() && !last.is_alphabetic() && !hides(last) => {
                 out.push(c)
             }
-            c if shown(c) => out.extend(c.escape_unicode()),
+            c if hides(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
         last = c;
@@ -140,14 +125,6 @@ mod tests {
     }
 
     #[test]
-    fn results_keep_what_languages_need() {
-        let persian = "می\u{200c}خواهم";
-        assert_eq!(returned(persian), persian);
-        assert_eq!(returned("a\0\u{1b}[2Jb"), "ab");
-        assert_eq!(returned("x\u{e0041}"), "x\\u{e0041}");
-    }
-
-    #[test]
     fn quotes_are_one_short_line() {
         assert_eq!(quoted("a\n\n  b", 10), "a b");
         let long = quoted(&"é".repeat(100), 11);
@@ -164,7 +141,8 @@ mod tests {
         fn nothing_hidden_is_left(text in "\\PC*|[\\x00-\\x{9f}\\x{200b}-\\x{206f}\\x{e0000}-\\x{e007f}a]*") {
             let clean = described(&text);
             proptest::prop_assert!(!clean.chars().any(|c| c.is_control() && c != '\n' && c != '\t'));
-            proptest::prop_assert!(!clean.chars().any(smuggles));
+            let smuggled = clean.chars().any(|c| matches!(c, '\u{e0000}'..='\u{e0fff}'));
+            proptest::prop_assert!(!smuggled);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One connection to one server: listing over it, calling over it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
@@ -12,18 +12,21 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, Servic
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+use toolgate_core::ToolOutput;
 use toolgate_core::id::Slug;
-use toolgate_core::port::executor::ToolContext;
+use toolgate_core::port::executor::{ToolContext, ToolFailure};
 use toolgate_core::port::upstream::Listing;
 use toolgate_core::upstream::Offer;
 
 use crate::clean::quoted;
 use crate::direct::Direct;
 use crate::fault::{BadAnswer, BadAnswers, Fault, HttpFault};
-use crate::handler::{Handler, Interaction};
+use crate::handler::Handler;
+use crate::interaction::Interaction;
 use crate::listing::Gathered;
 use crate::opening::{Dial, Era, Opened, era_of};
-use crate::outcome::{Output, outcome, rpc_error};
+use crate::outcome::{Output, not_asked, outcome, rpc_error};
+use crate::question::Refusal;
 
 /// An open connection. Dropping the last handle closes it.
 pub(crate) struct Connection {
@@ -59,9 +62,19 @@ pub(crate) struct Order<'a> {
     /// Where progress goes; none drops it.
     pub(crate) context: Option<&'a ToolContext>,
     pub(crate) cancelled: CancellationToken,
+    /// Who answers what the server asks; none refuses it.
+    pub(crate) interaction: Option<Arc<dyn Interaction>>,
 }
 
-/// Questions a server may ask before a call has to end.
+/// What goes along when a call is sent again: what was answered, and what the server wanted to be reminded of. It never
+/// leaves this process but to the server.
+#[derive(Default)]
+pub(crate) struct Answered {
+    pub(crate) responses: Option<BTreeMap<String, Value>>,
+    pub(crate) state: Option<String>,
+}
+
+/// How often a call may be sent again before it has to end.
 const MOST_ROUNDS: usize = 10;
 
 impl Connection {
@@ -132,48 +145,61 @@ impl Connection {
         tools.get(tool).is_some_and(|known| known.digest == digest)
     }
 
-    /// Calls a tool.
-    pub(crate) async fn call(&self, order: Order<'_>) -> Result<Value, CallFault> {
-        let (output, in_headers) = {
+    /// Calls a tool, and again with what was answered for as long as it asks.
+    pub(crate) async fn call(&self, order: Order<'_>) -> Result<ToolOutput, CallFault> {
+        let output = {
             let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-            tools.get(order.tool).map_or((Output::Undeclared, true), |known| (known.output, known.in_headers))
+            tools.get(order.tool).map_or(Output::Undeclared, |known| known.output)
         };
+        let mut answered = Answered::default();
+        for _ in 0..MOST_ROUNDS {
+            let result = self.once(&order, &answered).await?;
+            let asks = result.get("resultType").and_then(Value::as_str) == Some("input_required");
+            let Some(interaction) = order.interaction.as_ref().filter(|_| asks) else {
+                return outcome(self.name.as_str(), result, output).map_err(CallFault::Failure);
+            };
+            let answers = answers(interaction.as_ref(), &result).await;
+            // It waits for an answer, not at work, and gets none.
+            if order.cancelled.is_cancelled() {
+                return Err(CallFault::Failure(ToolFailure::Cancelled));
+            }
+            let responses =
+                answers.map_err(|refusal| CallFault::Failure(not_asked(self.name.as_str(), refusal)))?;
+            let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
+            answered = Answered { responses: Some(responses), state };
+        }
+        Err(CallFault::Failure(not_asked(self.name.as_str(), Refusal::TooMany)))
+    }
+
+    /// Sends a call once.
+    async fn once(&self, order: &Order<'_>, answered: &Answered) -> Result<Value, CallFault> {
+        let in_headers = {
+            let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+            tools.get(order.tool).is_none_or(|known| known.in_headers)
+        };
+        let failed = |error: Asked| CallFault::Fault(error.into_fault(self.name.as_str(), self.most));
         if let Some(direct) = self.direct.as_ref().filter(|_| !in_headers) {
-            match direct.call(&order).await {
+            match direct.call(order, answered).await {
                 // It wants something in headers after all; the library knows how.
                 Err(Asked::Refused(RpcCode::HEADER_MISMATCH, _)) => {}
-                Err(error) => return Err(CallFault::Fault(error.into_fault(self.name.as_str(), self.most))),
-                Ok(result) => return outcome(self.name.as_str(), result, output).map_err(CallFault::Failure),
+                result => return result.map_err(failed),
             }
         }
         let mut params = CallToolRequestParams::new(order.tool.to_owned());
         params.arguments = Some(order.arguments.clone());
-        let mut renewed = false;
-        for _ in 0..MOST_ROUNDS {
-            let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
-            let result = match self.request(request, order.context, &order.cancelled).await {
-                // The server wants parts of the input as headers, and says so in a list this connection has not seen.
-                Err(Asked::Refused(RpcCode::HEADER_MISMATCH, _)) if !renewed => {
-                    renewed = true;
-                    self.list().await.map_err(CallFault::Fault)?;
-                    continue;
-                }
-                Err(error) => return Err(CallFault::Fault(error.into_fault(self.name.as_str(), self.most))),
-                Ok(result) => result,
-            };
-            let asks = result.get("resultType").and_then(Value::as_str) == Some("input_required");
-            match (asks, self.service.service().interaction()) {
-                (true, Some(interaction)) => {
-                    params.input_responses = Some(answers(interaction.as_ref(), &result).await);
-                    params.request_state =
-                        result.get("requestState").and_then(Value::as_str).map(str::to_owned);
-                }
-                _ => {
-                    return outcome(self.name.as_str(), result, output).map_err(CallFault::Failure);
-                }
+        params.input_responses.clone_from(&answered.responses);
+        params.request_state.clone_from(&answered.state);
+        let request = || ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
+        // Newer servers ask in their results, and nowhere else.
+        let interaction = order.interaction.as_ref().filter(|_| self.era() == Era::Legacy);
+        match self.request(request(), order.context, &order.cancelled, interaction).await {
+            // The server wants parts of the input as headers, and says so in a list this connection has not seen.
+            Err(Asked::Refused(RpcCode::HEADER_MISMATCH, _)) => {
+                self.list().await.map_err(CallFault::Fault)?;
+                self.request(request(), order.context, &order.cancelled, interaction).await.map_err(failed)
             }
+            result => result.map_err(failed),
         }
-        Err(CallFault::Fault(Fault::of_request(self.name.as_str(), &ServiceError::UnexpectedResponse)))
     }
 
     /// Ends the connection and waits until it is ended.
@@ -183,7 +209,7 @@ impl Connection {
 
     async fn ask(&self, request: ClientRequest) -> Result<Value, Fault> {
         let never = CancellationToken::new();
-        let answer = self.request(request, None, &never).await;
+        let answer = self.request(request, None, &never, None).await;
         answer.map_err(|error| error.into_fault(self.name.as_str(), self.most))
     }
 
@@ -194,12 +220,20 @@ impl Connection {
         request: ClientRequest,
         context: Option<&ToolContext>,
         cancelled: &CancellationToken,
+        interaction: Option<&Arc<dyn Interaction>>,
     ) -> Result<Value, Asked> {
+        let calls = self.service.service().calls();
+        let entered = interaction.map(|interaction| calls.enter(Arc::clone(interaction)));
+        // In a list such a number is some bound in a schema; in a result it is what was asked for.
+        let exact = matches!(request, ClientRequest::CallToolRequest(_));
         let options = PeerRequestOptions::no_options();
         let Ok(mut handle) = self.service.send_cancellable_request(request, options).await else {
             return Err(Asked::NotSent);
         };
         let id = handle.id.clone();
+        if let Some(entered) = &entered {
+            entered.sent(id.clone());
+        }
         let mut watch = self.service.service().watch(handle.progress_token.clone());
         let mut guard = Guard { peer: self.service.peer().clone(), id: Some(id.clone()) };
         let mut asked_to_stop = false;
@@ -221,14 +255,18 @@ impl Connection {
         };
         guard.id = None;
         let bad = self.bad.take(&id);
+        if let (true, Err(ServiceError::Cancelled { .. })) = (asked_to_stop, &answer) {
+            // The library waits no longer for what it was told to call off. Whether it had an effect can't be known, and
+            // the runner says so.
+            return std::future::pending().await;
+        }
         match answer {
+            Ok(_) if exact && bad == Some(BadAnswer::Inexact) => Err(Asked::Bad(BadAnswer::Inexact)),
             Ok(result) => Ok(value_of(result)),
             Err(error) => Err(match (bad, error) {
-                (Some(bad), _) => Asked::Bad(bad),
-                (None, ServiceError::McpError(error)) => {
-                    Asked::Refused(error.code, error.message.into_owned())
-                }
-                (None, error) => Asked::Failed(error),
+                (Some(bad), _) if bad != BadAnswer::Inexact => Asked::Bad(bad),
+                (_, ServiceError::McpError(error)) => Asked::Refused(error.code, error.message.into_owned()),
+                (_, error) => Asked::Failed(error),
             }),
         }
     }
@@ -259,7 +297,7 @@ pub(crate) enum CallFault {
     /// Between us and the server.
     Fault(Fault),
     /// At the server, which said so.
-    Failure(toolgate_core::port::executor::ToolFailure),
+    Failure(ToolFailure),
 }
 
 /// How a request went wrong.
@@ -316,16 +354,14 @@ fn value_of(result: ServerResult) -> Value {
     }
 }
 
-/// Answers all questions of a result.
-async fn answers(interaction: &dyn Interaction, result: &Value) -> BTreeMap<String, Value> {
+/// Answers all questions of a result. One that can't be answered leaves nothing to go on with.
+async fn answers(interaction: &dyn Interaction, result: &Value) -> Result<BTreeMap<String, Value>, Refusal> {
     let mut answers = BTreeMap::new();
-    let Some(Value::Object(requests)) = result.get("inputRequests") else { return answers };
+    let Some(Value::Object(requests)) = result.get("inputRequests") else { return Ok(answers) };
     for (key, request) in requests {
         let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
         let params = request.get("params").cloned().unwrap_or(Value::Null);
-        if let Some(answer) = interaction.answer(method, &params).await {
-            answers.insert(key.clone(), answer);
-        }
+        answers.insert(key.clone(), interaction.answer(method, &params).await?);
     }
-    answers
+    Ok(answers)
 }

@@ -1,6 +1,7 @@
 //! The short way for calls to servers of the newer era over HTTP. There each request stands for itself: nothing has to
 //! be kept between them, so a call is one exchange, parsed once. Everything else goes through the library.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use bytes::Bytes;
@@ -13,11 +14,13 @@ use rmcp::model::{ErrorCode, ProtocolVersion, RequestId};
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use toolgate_core::number::has_wide_integer;
 use toolgate_core::port::connection::Presented;
 use toolgate_core::port::executor::ToolContext;
+use toolgate_core::upstream::Questions;
 use toolgate_egress::LeanClient;
 
-use crate::connection::{Asked, Order};
+use crate::connection::{Answered, Asked, Order};
 use crate::door::{ANSWERS, Door, EVENTS, Failed, JSON};
 use crate::events::events;
 use crate::fault::{BadAnswer, HttpFault};
@@ -37,6 +40,8 @@ pub(crate) struct Direct {
     address: Uri,
     headers: HeaderMap,
     next: AtomicI64,
+    /// Whether people here can be shown forms.
+    forms: bool,
 }
 
 #[derive(Serialize)]
@@ -51,6 +56,10 @@ struct Call<'a> {
 struct Params<'a> {
     name: &'a str,
     arguments: &'a Map<String, Value>,
+    #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
+    responses: &'a Option<BTreeMap<String, Value>>,
+    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
+    state: &'a Option<String>,
     #[serde(rename = "_meta")]
     meta: Meta,
 }
@@ -62,7 +71,7 @@ struct Meta {
     #[serde(rename = "io.modelcontextprotocol/clientInfo")]
     client: Client,
     #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
-    capabilities: Nothing,
+    capabilities: Capabilities,
     #[serde(rename = "progressToken", skip_serializing_if = "Option::is_none")]
     progress: Option<i64>,
 }
@@ -71,6 +80,17 @@ struct Meta {
 struct Client {
     name: &'static str,
     version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Capabilities {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elicitation: Option<Forms>,
+}
+
+#[derive(Serialize)]
+struct Forms {
+    form: Nothing,
 }
 
 #[derive(Serialize)]
@@ -102,6 +122,7 @@ impl Direct {
         door: Door,
         http: LeanClient,
         config: &StreamableHttpClientTransportConfig,
+        questions: Questions,
     ) -> Option<Self> {
         debug_assert_eq!(ProtocolVersion::V_2026_07_28.as_str(), VERSION);
         let address = config.uri.parse().ok()?;
@@ -113,12 +134,13 @@ impl Direct {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         let agent = concat!("toolgate/", env!("CARGO_PKG_VERSION"));
         headers.insert(USER_AGENT, HeaderValue::from_static(agent));
-        Some(Self { door, http, address, headers, next: AtomicI64::new(FIRST_ID) })
+        let forms = questions == Questions::Ask;
+        Some(Self { door, http, address, headers, next: AtomicI64::new(FIRST_ID), forms })
     }
 
     /// Calls a tool. Leaving closes the exchange, which is how a call is cancelled there.
-    pub(crate) async fn call(&self, order: &Order<'_>) -> Result<Value, Asked> {
-        let called = self.exchange(order);
+    pub(crate) async fn call(&self, order: &Order<'_>, answered: &Answered) -> Result<Value, Asked> {
+        let called = self.exchange(order, answered);
         tokio::select! {
             biased;
             answer = called => answer,
@@ -129,13 +151,13 @@ impl Direct {
         }
     }
 
-    async fn exchange(&self, order: &Order<'_>) -> Result<Value, Asked> {
+    async fn exchange(&self, order: &Order<'_>, answered: &Answered) -> Result<Value, Asked> {
         // A name that has to be written otherwise in a header is the library's business.
         let plain = order.tool.bytes().all(|byte| byte.is_ascii_graphic()) && !order.tool.starts_with('=');
         let name = HeaderValue::from_str(order.tool).ok().filter(|_| plain);
         let Some(name) = name else { return Err(Asked::Refused(ErrorCode::HEADER_MISMATCH, String::new())) };
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let body = self.body(id, order).map_err(|error| Asked::Http(error.into()))?;
+        let body = self.body(id, order, answered).map_err(|error| Asked::Http(error.into()))?;
         let response = self.send(name, body).await.map_err(Asked::Http)?;
         let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
         let streams =
@@ -186,14 +208,15 @@ impl Direct {
         }
     }
 
-    fn body(&self, id: i64, order: &Order<'_>) -> serde_json::Result<Bytes> {
+    fn body(&self, id: i64, order: &Order<'_>, answered: &Answered) -> serde_json::Result<Bytes> {
         let meta = Meta {
             version: VERSION,
             client: Client { name: "toolgate", version: env!("CARGO_PKG_VERSION") },
-            capabilities: Nothing {},
+            capabilities: Capabilities { elicitation: self.forms.then_some(Forms { form: Nothing {} }) },
             progress: order.context.map(|_| id),
         };
-        let params = Params { name: order.tool, arguments: order.arguments, meta };
+        let Answered { responses, state } = answered;
+        let params = Params { name: order.tool, arguments: order.arguments, responses, state, meta };
         serde_json::to_vec(&Call { jsonrpc: "2.0", id, method: "tools/call", params }).map(Into::into)
     }
 
@@ -212,6 +235,9 @@ impl Direct {
         };
         match message {
             Some(Message { error: Some(error), .. }) => Err(error.into()),
+            Some(Message { result: Some(_), .. }) if has_wide_integer(&body) => {
+                Err(Asked::Bad(BadAnswer::Inexact))
+            }
             Some(Message { result: Some(result), .. }) if status.is_success() => Ok(result),
             _ if status.is_success() && status != StatusCode::ACCEPTED => {
                 Err(Asked::Bad(BadAnswer::Unreadable))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::BoxStream;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -13,10 +13,13 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 use tokio_util::sync::CancellationToken;
+use toolgate_core::number::has_wide_integer;
 use toolgate_core::port::connection::Presented;
 
+use crate::clean::quoted;
 use crate::events::events;
 use crate::fault::{BadAnswer, BadAnswers, HttpFault};
+use crate::interaction::Calls;
 use crate::keys::{Keys, Refusal};
 use crate::measure::too_deep;
 use crate::reading::{Unread, content_type, read, unsent};
@@ -39,13 +42,21 @@ pub(crate) struct Door {
     most: usize,
     bad: BadAnswers,
     hears: CancellationToken,
+    /// Where a question's stream has to tell which call it belongs to.
+    calls: Option<Calls>,
 }
 
 pub(crate) type Failed = StreamableHttpError<HttpFault>;
 
 impl Door {
-    pub(crate) fn new(http: reqwest::Client, keys: Arc<dyn Keys>, most: usize, bad: BadAnswers) -> Self {
-        Self { http, keys, most, bad, hears: CancellationToken::new() }
+    pub(crate) fn new(
+        http: reqwest::Client,
+        keys: Arc<dyn Keys>,
+        most: usize,
+        bad: BadAnswers,
+        calls: Option<Calls>,
+    ) -> Self {
+        Self { http, keys, most, bad, hears: CancellationToken::new(), calls }
     }
 
     /// A request to this address, without anything that opens the door.
@@ -101,9 +112,11 @@ impl Door {
         before: u32,
     ) -> Result<bool, Failed> {
         if status.is_redirection() {
-            return Err(StreamableHttpError::Client(HttpFault::NotSent(
-                "it sends requests elsewhere, which is not followed".to_owned(),
-            )));
+            let place = headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("elsewhere");
+            return Err(StreamableHttpError::Client(HttpFault::NotSent(format!(
+                "it sends requests on to `{}`, which is not followed; name that address if you trust it",
+                quoted(place, 200)
+            ))));
         }
         let challenge = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
         let closed =
@@ -177,7 +190,10 @@ impl Door {
         let header = response.headers().get(SESSION).and_then(|value| value.to_str().ok());
         let session = header.map(str::to_owned);
         if status.is_success() && kind.starts_with(EVENTS) {
-            let events = events(response, id.cloned(), self.most, self.bad.clone());
+            let mut events = events(response, id.cloned(), self.most, self.bad.clone());
+            if let (Some(calls), Some(id)) = (&self.calls, id) {
+                events = calls.marked(events, id);
+            }
             return Ok(StreamableHttpPostResponse::Sse(events, session));
         }
         let Some(id) = id else {
@@ -188,7 +204,9 @@ impl Door {
                 Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16())))
             };
         };
-        if !kind.starts_with(JSON) {
+        // Many servers say so where they should answer that there is none.
+        let refused = in_session && status == StatusCode::BAD_REQUEST;
+        if !kind.starts_with(JSON) && !refused {
             return Err(match status.is_success() {
                 true => StreamableHttpError::UnexpectedContentType(None),
                 false => StreamableHttpError::Client(HttpFault::Status(status.as_u16())),
@@ -199,10 +217,16 @@ impl Door {
             Err(Unread::TooLarge) => return Ok(self.bad(id, BadAnswer::TooLarge)),
             Err(Unread::Broken) => return Err(StreamableHttpError::Client(HttpFault::Broken)),
         };
+        if refused && speaks_of_session(&body) {
+            return Err(StreamableHttpError::SessionExpired);
+        }
         let message = match too_deep(&body) {
             true => None,
             false => serde_json::from_slice::<ServerJsonRpcMessage>(&body).ok(),
         };
+        if has_wide_integer(&body) {
+            self.bad.note(id.clone(), BadAnswer::Inexact);
+        }
         match message {
             Some(message) if status.is_success() => Ok(StreamableHttpPostResponse::Json(message, session)),
             // An error that came with an error status is still the server's answer.
@@ -270,6 +294,11 @@ fn has_session(answer: &StreamableHttpPostResponse) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a refusal is about the session: a server that was started anew does not know those of before.
+fn speaks_of_session(body: &[u8]) -> bool {
+    body.get(..2_048).unwrap_or(body).to_ascii_lowercase().windows(7).any(|word| word == b"session")
 }
 
 /// A status that an older server may have for a question it does not know.

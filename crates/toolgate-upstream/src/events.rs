@@ -7,6 +7,7 @@ use reqwest::Response;
 use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::SseError;
 use sse_stream::{Sse, SseStream};
+use toolgate_core::number::has_wide_integer;
 
 use crate::fault::{BadAnswer, BadAnswers};
 use crate::measure::too_deep;
@@ -45,7 +46,16 @@ pub(crate) fn events(
             Ok(event) if event.data.as_ref().is_some_and(|data| too_deep(data.as_bytes())) => {
                 Some(BadAnswer::Unreadable)
             }
-            Ok(_) => None,
+            Ok(event) => {
+                // Whether that matters is for those to say who asked.
+                if let (Some(id), Some(data)) = (&id, &event.data)
+                    && has_wide_integer(data.as_bytes())
+                    && data.contains("\"result\"")
+                {
+                    bad.note(id.clone(), BadAnswer::Inexact);
+                }
+                None
+            }
             Err(SseError::Body(cause)) => match cause.downcast_ref() {
                 Some(Unread::TooLarge) => Some(BadAnswer::TooLarge),
                 // One that broke may be taken up again where it stopped.
@@ -54,7 +64,9 @@ pub(crate) fn events(
             Err(SseError::Utf8Parse(_)) => Some(BadAnswer::Unreadable),
             Err(_) => None,
         };
-        let Some(fault) = fault else { return std::future::ready(Some(event.map(patient))) };
+        let Some(fault) = fault else {
+            return std::future::ready(Some(event.map(patient).map(only_messages)));
+        };
         *ended = true;
         let Some(id) = &id else { return std::future::ready(None) };
         bad.note(id.clone(), fault);
@@ -70,6 +82,21 @@ pub(crate) fn events(
 fn patient(mut event: Sse) -> Sse {
     event.retry = event.retry.map(|millis| millis.clamp(SOONEST_RETRY, LATEST_RETRY));
     event
+}
+
+/// Events of other names, and what is no message, are somebody else's: signs of life, most often.
+fn only_messages(mut event: Sse) -> Sse {
+    let named = event.event.as_deref().is_none_or(|name| name.is_empty() || name == "message");
+    let message = |data: &String| serde_json::from_str::<Message>(data).is_ok();
+    event.data = event.data.filter(message).filter(|_| named);
+    event
+}
+
+/// Whatever has what every message has.
+#[derive(serde::Deserialize)]
+struct Message {
+    #[serde(rename = "jsonrpc")]
+    _jsonrpc: serde::de::IgnoredAny,
 }
 
 fn bounded(
@@ -122,6 +149,19 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_messages_are_taken() {
+        let message = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        let taken = |name: Option<&str>, data: &str| {
+            let mut event = Sse::default().data(data.to_owned());
+            event.event = name.map(str::to_owned);
+            only_messages(event).data.is_some()
+        };
+        assert!(taken(None, message) && taken(Some("message"), message) && taken(Some(""), message));
+        assert!(!taken(Some("ping"), message) && !taken(Some("endpoint"), "/messages?id=1"));
+        assert!(!taken(None, "{}") && !taken(None, "ok") && !taken(None, "[]"));
+    }
 
     #[test]
     fn events_are_measured_one_by_one() {

@@ -9,6 +9,7 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use toolgate_core::error::{CallError, ErrorCode};
+use toolgate_core::number::TOO_WIDE;
 use toolgate_core::port::executor::ToolFailure;
 
 use crate::outcome::rpc_error;
@@ -20,6 +21,8 @@ pub(crate) enum BadAnswer {
     TooLarge,
     /// It is no JSON, no text, or too deep.
     Unreadable,
+    /// It holds a number that would be another by the time it is passed on.
+    Inexact,
 }
 
 /// Bad answers by request. The transport notes them here and answers the request with any error; that way nothing a
@@ -110,6 +113,10 @@ impl Fault {
             BadAnswer::Unreadable => {
                 CallError::new(ErrorCode::UpstreamFailed, format!("the answer of `{server}` can't be read"))
                     .hint("this is a fault of the server; the tool's effect, if any, has happened")
+            }
+            BadAnswer::Inexact => {
+                CallError::new(ErrorCode::OutputInvalid, format!("what `{server}` returned {TOO_WIDE}"))
+                    .hint("its server has to write it as a text; the tool's effect, if any, has happened")
             }
         }))
     }

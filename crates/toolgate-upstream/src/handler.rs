@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_trait::async_trait;
 use rmcp::ErrorData;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
@@ -18,19 +17,15 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use toolgate_core::upstream::Questions;
 
 use crate::clean::quoted;
+use crate::interaction::Calls;
+use crate::question::Refusal;
 
 /// Progress that waits to be recorded; what comes faster than that is dropped.
 const PROGRESS_KEPT: usize = 16;
 const LONGEST_PROGRESS: usize = 1_024;
-
-/// Answers what servers ask in the middle of a call. A gate has none: it asks nobody in a stranger's name.
-#[async_trait]
-pub(crate) trait Interaction: Send + Sync {
-    /// The answer to a request such as `elicitation/create`; none refuses it.
-    async fn answer(&self, method: &str, params: &Value) -> Option<Value>;
-}
 
 /// Told when a server says that its tools changed.
 pub(crate) type Changed = Arc<dyn Fn() + Send + Sync>;
@@ -41,16 +36,18 @@ type Watchers = Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Value>>>>;
 pub(crate) struct Handler {
     changed: Changed,
     watchers: Watchers,
-    interaction: Option<Arc<dyn Interaction>>,
+    questions: Questions,
+    calls: Calls,
 }
 
 impl Handler {
-    pub(crate) fn new(changed: Changed, interaction: Option<Arc<dyn Interaction>>) -> Self {
-        Self { changed, watchers: Watchers::default(), interaction }
+    pub(crate) fn new(changed: Changed, questions: Questions) -> Self {
+        Self { changed, watchers: Watchers::default(), questions, calls: Calls::default() }
     }
 
-    pub(crate) fn interaction(&self) -> Option<&Arc<dyn Interaction>> {
-        self.interaction.as_ref()
+    /// The calls that may be asked about.
+    pub(crate) const fn calls(&self) -> &Calls {
+        &self.calls
     }
 
     pub(crate) fn changed(&self) -> Changed {
@@ -104,15 +101,22 @@ impl ClientHandler for Handler {
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let Some(interaction) = &self.interaction else {
+        if self.questions == Questions::Refuse {
             tracing::warn!("a server asked a question in the middle of a call; it was refused");
             return Err(not_here("elicitation"));
+        }
+        let params = serde_json::to_value(request).map_err(|_| not_asked(Refusal::NoForm))?;
+        let notes = serde_json::to_value(&context.meta).unwrap_or_default();
+        let interaction = self.calls.asked(&notes).await.map_err(not_asked)?;
+        let answer = tokio::select! {
+            biased;
+            // The server wants to know no more.
+            () = context.ct.cancelled() => return Err(not_asked(Refusal::NoForm)),
+            answer = interaction.answer("elicitation/create", &params) => answer.map_err(not_asked)?,
         };
-        let params = serde_json::to_value(request).map_err(|_| not_here("this question"))?;
-        let answer = interaction.answer("elicitation/create", &params).await;
-        answer.and_then(|answer| serde_json::from_value(answer).ok()).ok_or_else(|| not_here("this question"))
+        serde_json::from_value(answer).map_err(|_| not_asked(Refusal::NoForm))
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
@@ -132,7 +136,7 @@ impl ClientHandler for Handler {
 
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
-        if self.interaction.is_some() {
+        if self.questions == Questions::Ask {
             capabilities.elicitation = Some(ElicitationCapability::default());
         }
         ClientConfig::new(capabilities, Implementation::new("toolgate", env!("CARGO_PKG_VERSION")))
@@ -154,4 +158,9 @@ pub(crate) fn report(progress: f64, total: Option<f64>, message: Option<&str>) -
 
 fn not_here(what: &str) -> ErrorData {
     ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, format!("{what} is not offered"), None)
+}
+
+fn not_asked(refusal: Refusal) -> ErrorData {
+    let message = format!("nobody was asked: the question asks {}", refusal.words());
+    ErrorData::new(rmcp::model::ErrorCode::INVALID_PARAMS, message, None)
 }

@@ -3,7 +3,10 @@
 //! Everything of the protocol library stays in here. A server gets connections of its own, within bounds of its own;
 //! whatever it says is cut to size, made visible and marked as its own words.
 
+mod asking;
+mod block;
 mod breaker;
+mod changes;
 mod child;
 pub mod clean;
 pub mod conformance;
@@ -13,14 +16,17 @@ mod door;
 mod events;
 mod fault;
 mod handler;
+mod interaction;
 mod keys;
 mod listing;
 mod measure;
 mod opening;
 mod outcome;
+mod phishing;
 mod pipe;
 mod places;
 mod pool;
+mod question;
 mod reading;
 mod scratch;
 mod secrets;

@@ -13,14 +13,14 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tokio_util::sync::CancellationToken;
 use toolgate_core::id::Slug;
-use toolgate_core::upstream::Transport;
+use toolgate_core::upstream::{Questions, Transport};
 use url::Url;
 
 use crate::child::{Stderr, start};
 use crate::direct::Direct;
 use crate::door::Door;
 use crate::fault::{BadAnswers, Fault};
-use crate::handler::{Changed, Handler, Interaction};
+use crate::handler::{Changed, Handler};
 use crate::keys::Keys;
 use crate::pipe::Pipe;
 use crate::settings::Settings;
@@ -45,7 +45,8 @@ pub(crate) struct Dial {
     pub(crate) era: Option<Era>,
     pub(crate) stderr: Stderr,
     pub(crate) changed: Changed,
-    pub(crate) interaction: Option<Arc<dyn Interaction>>,
+    /// What becomes of questions in the middle of a call.
+    pub(crate) questions: Questions,
 }
 
 /// A connection that came about.
@@ -71,7 +72,7 @@ impl Dial {
     }
 
     async fn attempt(&self, era: Option<Era>) -> Result<Opened, Unopened> {
-        let handler = Handler::new(Arc::clone(&self.changed), self.interaction.clone());
+        let handler = Handler::new(Arc::clone(&self.changed), self.questions);
         match &self.transport {
             Transport::Stdio { command, args, env } => {
                 let presented =
@@ -97,13 +98,14 @@ impl Dial {
         let target = Url::parse(url).map_err(|_| Fault::NotSent("its address is none".to_owned()))?;
         self.egress.check_url(&target).map_err(|error| Fault::NotSent(error.to_string()))?;
         let (most, bad) = (self.settings.largest_message, BadAnswers::default());
-        let door = Door::new(self.egress.http(), Arc::clone(&self.keys), most, bad.clone());
+        let calls = (self.questions == Questions::Ask).then(|| handler.calls().clone());
+        let door = Door::new(self.egress.http(), Arc::clone(&self.keys), most, bad.clone(), calls);
         let config = http_config(&target, headers, self.concurrency, most);
-        let direct = Direct::new(door.clone(), self.egress.lean(), &config);
+        let direct = Direct::new(door.clone(), self.egress.lean(), &config, self.questions);
         let hears = Some(door.hears());
         let transport = StreamableHttpClientTransport::with_client(door, config);
         let service = handler.serve_with_lifecycle(transport, self.mode(era)).await?;
-        let direct = direct.filter(|_| era_of(&service) == Era::Modern && self.interaction.is_none());
+        let direct = direct.filter(|_| era_of(&service) == Era::Modern);
         Ok(Opened { service, bad, hears, direct })
     }
 

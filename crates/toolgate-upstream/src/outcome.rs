@@ -1,17 +1,19 @@
-//! What a server returned, as a value the gate can check, redact and record.
+//! What a server returned, as a result the gate can check, redact and record.
 
 use serde_json::{Map, Value, json};
+use toolgate_core::ToolOutput;
 use toolgate_core::error::{CallError, ErrorCode};
 use toolgate_core::json::Bounds;
 use toolgate_core::port::executor::ToolFailure;
-use url::{Host, Url};
 
-use crate::clean::{quoted, returned, shortened};
+use crate::block::{blocks, withheld};
+use crate::clean::{quoted, shortened};
+use crate::question::Refusal;
 
-/// How much of a server's own words an error repeats.
+/// How much of a server's own words the sentence of an error repeats.
 const LONGEST_WORDS: usize = 2 * 1024;
-const MOST_BLOCKS: usize = 1_000;
-const LONGEST_ADDRESS: usize = 2 * 1024;
+/// How large what a server says of a failure may be: its content, and its structure, each.
+const LARGEST_FAILURE: usize = 64 * 1024;
 
 /// Whether a tool names an output schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub(crate) enum Output {
 }
 
 /// Reads the result of `tools/call`.
-pub(crate) fn outcome(server: &str, result: Value, output: Output) -> Result<Value, ToolFailure> {
+pub(crate) fn outcome(server: &str, result: Value, output: Output) -> Result<ToolOutput, ToolFailure> {
     let failed = |message: String| Err(coded(CallError::new(ErrorCode::UpstreamFailed, message)));
     let Value::Object(mut result) = result else {
         return failed(format!("`{server}` answered with something that is no result"));
@@ -49,21 +51,17 @@ pub(crate) fn outcome(server: &str, result: Value, output: Output) -> Result<Val
         None | Some(Value::Null) => Vec::new(),
         Some(_) => return failed(format!("`{server}` answered with content that is no list")),
     };
-    if is_error {
-        return Err(says(server, &content, result.get("structuredContent")));
+    let structured = result.remove("structuredContent");
+    if let Some(Err(broken)) = structured.as_ref().map(|structured| Bounds::OUTPUT.check(structured)) {
+        let message = format!("what `{server}` returned is too large: {broken}");
+        return Err(coded(CallError::new(ErrorCode::ResultTooLarge, message)));
     }
-    let structured = match result.remove("structuredContent") {
-        Some(value) => {
-            if let Err(broken) = Bounds::OUTPUT.check(&value) {
-                let message = format!("what `{server}` returned is too large: {broken}");
-                return Err(coded(CallError::new(ErrorCode::ResultTooLarge, message)));
-            }
-            Some(without_controls(value))
-        }
-        None => None,
-    };
+    let content = blocks(server, content);
+    if is_error {
+        return Err(says(server, content, structured.filter(|structured| !structured.is_null())));
+    }
     match (output, structured) {
-        (Output::Declared, Some(value)) => Ok(value),
+        (Output::Declared, Some(value)) => Ok(ToolOutput { value, content: Some(content) }),
         (Output::Declared, None) => Err(coded(
             CallError::new(
                 ErrorCode::OutputInvalid,
@@ -75,11 +73,12 @@ pub(crate) fn outcome(server: &str, result: Value, output: Output) -> Result<Val
         )),
         (Output::Undeclared, structured) => {
             let mut value = Map::new();
-            value.insert("content".to_owned(), Value::Array(blocks(content)));
-            if let Some(structured) = structured {
+            value.insert("content".to_owned(), Value::Array(content));
+            // Some write nothing as `null`.
+            if let Some(structured) = structured.filter(|structured| !structured.is_null()) {
                 value.insert("structured".to_owned(), structured);
             }
-            Ok(Value::Object(value))
+            Ok(Value::Object(value).into())
         }
     }
 }
@@ -105,12 +104,12 @@ pub(crate) fn rpc_error(server: &str, code: i64, message: &str) -> CallError {
         .details(json!({ "rpc_code": code }))
 }
 
-/// A failure that a tool reports of itself, in the server's own words.
-fn says(server: &str, content: &[Value], structured: Option<&Value>) -> ToolFailure {
+/// A failure that a tool reports of itself, in the server's own words: the beginning in a sentence, all of it beside.
+fn says(server: &str, content: Vec<Value>, structured: Option<Value>) -> ToolFailure {
     let mut words = String::new();
-    for block in content.iter().take(MOST_BLOCKS) {
+    for block in &content {
         if let Some(text) = block.get("text").and_then(Value::as_str) {
-            words.push_str(text);
+            words.push_str(shortest(text, LONGEST_WORDS * 2));
             words.push(' ');
         }
         if words.len() > LONGEST_WORDS * 2 {
@@ -118,7 +117,7 @@ fn says(server: &str, content: &[Value], structured: Option<&Value>) -> ToolFail
         }
     }
     if words.trim().is_empty()
-        && let Some(structured) = structured
+        && let Some(structured) = &structured
     {
         words = shortened(structured.to_string(), LONGEST_WORDS * 2);
     }
@@ -127,7 +126,54 @@ fn says(server: &str, content: &[Value], structured: Option<&Value>) -> ToolFail
         "" => format!("the tool failed at `{server}`, which says nothing about it"),
         _ => format!("the tool failed at `{server}`, which says: {words}"),
     };
-    coded(CallError::new(ErrorCode::Execution, message))
+    let mut details = Map::new();
+    if !content.is_empty() {
+        details.insert(CallError::CONTENT.to_owned(), Value::Array(within(content)));
+    }
+    if let Some(structured) = structured.filter(|structured| size(structured) <= LARGEST_FAILURE) {
+        details.insert(CallError::STRUCTURED.to_owned(), structured);
+    }
+    let error = CallError::new(ErrorCode::Execution, message);
+    coded(if details.is_empty() { error } else { error.details(Value::Object(details)) })
+}
+
+/// As much of a failure's content as is kept of one: a text is cut, anything else is there or not.
+fn within(content: Vec<Value>) -> Vec<Value> {
+    let mut room = LARGEST_FAILURE;
+    let mut kept = Vec::new();
+    for mut block in content {
+        let size = size(&block);
+        if size <= room {
+            room -= size;
+            kept.push(block);
+            continue;
+        }
+        match block.get_mut("text") {
+            Some(Value::String(text)) => {
+                *text = shortened(std::mem::take(text), room);
+                kept.push(block);
+                room = 0;
+            }
+            _ => kept.push(withheld(&format!("a part of {size} bytes, too large for an error"))),
+        }
+        if room == 0 {
+            break;
+        }
+    }
+    kept
+}
+
+fn size(value: &Value) -> usize {
+    value.to_string().len()
+}
+
+/// At most so many bytes of a text, up to the last whole character.
+fn shortest(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
 }
 
 fn asks_back(server: &str, result: &Map<String, Value>) -> ToolFailure {
@@ -142,131 +188,26 @@ fn asks_back(server: &str, result: &Map<String, Value>) -> ToolFailure {
     };
     coded(
         CallError::new(ErrorCode::UpstreamFailed, format!("`{server}` asks a question before it goes on"))
-            .hint("questions of other servers are not passed on; the tool has to work without")
+            .hint("nobody is asked in this server's name; `questions: ask` of the server lets it ask people")
             .details(json!({ "result_type": "input_required", "asks": asks })),
     )
 }
 
+/// A call that can't go on without an answer that nobody gives.
+pub(crate) fn not_asked(server: &str, refusal: Refusal) -> ToolFailure {
+    let message = format!("`{server}` asks {}, so nobody was asked", refusal.words());
+    let hint = match refusal {
+        Refusal::Secret => "no server may ask for secrets in a form; connect it with a connection instead",
+        Refusal::NotAllowed => "the caller needs `core__request_input` for questions to reach a person",
+        Refusal::Crowded => "try again when others have answered, or raise `concurrency` of the server",
+        _ => "the server has to ask otherwise",
+    };
+    let details = json!({ "result_type": "input_required", "refused": true });
+    coded(CallError::new(ErrorCode::UpstreamFailed, message).hint(hint).details(details))
+}
+
 fn coded(error: CallError) -> ToolFailure {
     ToolFailure::Coded(Box::new(error))
-}
-
-fn blocks(content: Vec<Value>) -> Vec<Value> {
-    let more = content.len().saturating_sub(MOST_BLOCKS);
-    let mut kept: Vec<Value> = content.into_iter().take(MOST_BLOCKS).map(block).collect();
-    if more > 0 {
-        kept.push(withheld(&format!("{more} further parts")));
-    }
-    kept
-}
-
-/// A part of the content in a shape we know, with nothing else in it.
-fn block(block: Value) -> Value {
-    let Value::Object(fields) = block else { return withheld("a part that is no content") };
-    let text = |key: &str| fields.get(key).and_then(Value::as_str);
-    match text("type") {
-        Some("text") => match text("text") {
-            Some(words) => json!({ "type": "text", "text": returned(words) }),
-            None => withheld("a text without text"),
-        },
-        Some(kind @ ("image" | "audio")) => match (text("data"), text("mimeType")) {
-            (Some(data), Some(mime)) if is_mime(mime, kind) && is_base64(data) => {
-                json!({ "type": kind, "data": data, "mimeType": mime })
-            }
-            _ => withheld(&format!("an {kind} that is none")),
-        },
-        Some("resource") => resource(fields.get("resource")),
-        Some("resource_link") => match text("uri") {
-            Some(uri) if is_public(uri) => {
-                let mut link = json!({ "type": "resource_link", "uri": uri, "name": "" });
-                for key in ["name", "title", "description", "mimeType"] {
-                    if let Some(words) = text(key) {
-                        link[key] = Value::String(quoted(words, LONGEST_WORDS));
-                    }
-                }
-                link
-            }
-            Some(uri) => withheld(&format!("a link to `{}`", quoted(uri, 200))),
-            None => withheld("a link to nowhere"),
-        },
-        Some(other) => withheld(&format!("a part of the unknown kind `{}`", quoted(other, 80))),
-        None => withheld("a part of no kind"),
-    }
-}
-
-/// A resource that came along. Its address is kept only if anyone could go there; its text is data like any other,
-/// unless it is a page that wants to be shown.
-fn resource(resource: Option<&Value>) -> Value {
-    let field = |key: &str| resource.and_then(|resource| resource.get(key)).and_then(Value::as_str);
-    let Some(uri) = field("uri") else { return withheld("a resource without an address") };
-    let shown = quoted(uri, 200);
-    let mime = field("mimeType").filter(|mime| is_token(mime));
-    let page = uri.starts_with("ui:") || mime.is_some_and(|mime| mime.contains("html"));
-    match (field("text"), field("blob")) {
-        _ if page => withheld(&format!("the page `{shown}`")),
-        (Some(text), _) if is_public(uri) => {
-            json!({ "type": "resource", "resource": { "uri": uri, "mimeType": mime.unwrap_or("text/plain"), "text": returned(text) } })
-        }
-        (Some(text), _) => {
-            json!({ "type": "text", "text": format!("[address withheld: `{shown}`]\n{}", returned(text)) })
-        }
-        (None, Some(blob)) if is_public(uri) && is_base64(blob) => {
-            json!({ "type": "resource", "resource": { "uri": uri, "mimeType": mime.unwrap_or("application/octet-stream"), "blob": blob } })
-        }
-        (None, _) => withheld(&format!("the resource `{shown}`")),
-    }
-}
-
-fn withheld(what: &str) -> Value {
-    json!({ "type": "text", "text": format!("[withheld: {what}]") })
-}
-
-/// Whether an address is one that anyone on the internet could open; names are judged by how they are written.
-fn is_public(uri: &str) -> bool {
-    if uri.len() > LONGEST_ADDRESS || crate::clean::described(uri) != uri {
-        return false;
-    }
-    let Ok(url) = Url::parse(uri) else { return false };
-    if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() || url.password().is_some() {
-        return false;
-    }
-    match url.host() {
-        Some(Host::Ipv4(address)) => toolgate_egress::is_public(address.into()),
-        Some(Host::Ipv6(address)) => toolgate_egress::is_public(address.into()),
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.').to_ascii_lowercase();
-            let inner =
-                [".local", ".internal", ".localhost", ".lan", ".home", ".corp", ".intranet", ".home.arpa"];
-            name.contains('.') && !inner.iter().any(|end| name.ends_with(end))
-        }
-        None => false,
-    }
-}
-
-fn is_mime(mime: &str, kind: &str) -> bool {
-    is_token(mime) && mime.strip_prefix(kind).is_some_and(|rest| rest.starts_with('/') && rest.len() > 1)
-}
-
-fn is_token(mime: &str) -> bool {
-    mime.len() <= 200 && mime.chars().all(|c| c.is_ascii_alphanumeric() || "/+-.;=_ ".contains(c))
-}
-
-fn is_base64(data: &str) -> bool {
-    data.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_\r\n".contains(&byte))
-}
-
-fn without_controls(value: Value) -> Value {
-    match value {
-        Value::String(text) => match returned(&text) {
-            std::borrow::Cow::Borrowed(_) => Value::String(text),
-            std::borrow::Cow::Owned(clean) => Value::String(clean),
-        },
-        Value::Array(items) => Value::Array(items.into_iter().map(without_controls).collect()),
-        Value::Object(fields) => {
-            Value::Object(fields.into_iter().map(|(key, field)| (key, without_controls(field))).collect())
-        }
-        other => other,
-    }
 }
 
 #[cfg(test)]

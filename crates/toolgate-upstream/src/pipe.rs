@@ -13,6 +13,7 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
+use toolgate_core::number::has_wide_integer;
 
 use crate::child::{Process, Started};
 use crate::fault::{BadAnswer, BadAnswers};
@@ -123,6 +124,9 @@ impl Pipe {
                 RequestId::String(text) => text.parse().map_or_else(|_| id.clone(), RequestId::Number),
                 RequestId::Number(_) => id.clone(),
             };
+            if has_wide_integer(text) {
+                self.bad.note(id.clone(), BadAnswer::Inexact);
+            }
             open.waiting.remove(&id);
             if open.given_up.remove(&id) {
                 return None;

@@ -1,24 +1,28 @@
 //! The servers of all tenants.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
+use toolgate_core::ToolOutput;
 use toolgate_core::actor::Actor;
 use toolgate_core::error::CallError;
 use toolgate_core::id::{PrincipalId, Slug, TenantId};
 use toolgate_core::port::connection::Credentials;
-use toolgate_core::port::executor::{Account, Executor, Held, ToolContext, ToolFailure};
+use toolgate_core::port::executor::{Account, Executor, Held, ToolFailure};
 use toolgate_core::port::upstream::{Health, Listing, Upstreams};
 use toolgate_core::runner::ClearedCall;
-use toolgate_core::upstream::{Offer, Upstream, UpstreamAuth};
+use toolgate_core::upstream::{Offer, Questions, Upstream, UpstreamAuth};
 use toolgate_egress::EgressClient;
 
+use crate::asking::ToPerson;
+use crate::changes::Changes;
 use crate::connection::{CallFault, Order};
 use crate::fault::Fault;
+use crate::interaction::Interaction;
 use crate::server::{Rest, Server, World};
 use crate::settings::Settings;
 
@@ -34,7 +38,7 @@ pub struct UpstreamPool(Arc<Inner>);
 struct Inner {
     world: Arc<World>,
     servers: Mutex<HashMap<Key, Arc<Server>>>,
-    changed: Arc<Mutex<HashSet<Key>>>,
+    changed: Arc<Mutex<Changes<Key>>>,
     swept: AtomicBool,
 }
 
@@ -84,7 +88,7 @@ impl Inner {
     fn made(&self, key: &Key, upstream: &Arc<Upstream>) -> Server {
         let (told, about) = (Arc::clone(&self.changed), key.clone());
         let changed = Arc::new(move || {
-            told.lock().unwrap_or_else(PoisonError::into_inner).insert(about.clone());
+            told.lock().unwrap_or_else(PoisonError::into_inner).say(about.clone());
         });
         Server::new(key.0.clone(), key.1.clone(), Arc::clone(upstream), Arc::clone(&self.world), changed)
     }
@@ -202,7 +206,7 @@ impl Upstreams for UpstreamPool {
 
     fn take_changed(&self) -> Vec<(TenantId, Slug)> {
         let mut changed = self.0.changed.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *changed).into_iter().collect()
+        changed.take(Instant::now())
     }
 }
 
@@ -225,7 +229,7 @@ impl Executor for RemoteTool {
         self.account.as_ref()
     }
 
-    async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure> {
+    async fn execute(&self, call: ClearedCall) -> Result<ToolOutput, ToolFailure> {
         let (input, context) = call.into_parts();
         let arguments = match input {
             Value::Object(arguments) => arguments,
@@ -246,7 +250,17 @@ impl Executor for RemoteTool {
         };
         server.check(&connection, &self.tool, &self.digest).map_err(coded)?;
         let began = Instant::now();
-        let mut result = connection.call(self.order(&arguments, &context)).await;
+        let asks = self.upstream.questions == Questions::Ask;
+        let interaction = asks
+            .then(|| Arc::new(ToPerson::new(Arc::clone(&server), context.clone())) as Arc<dyn Interaction>);
+        let order = || Order {
+            tool: &self.tool,
+            arguments: &arguments,
+            context: Some(&context),
+            cancelled: context.cancelled.clone(),
+            interaction: interaction.clone(),
+        };
+        let mut result = connection.call(order()).await;
         // One that ended while nobody looked is found out by the first who sends; nothing was sent, so once more.
         if let Err(CallFault::Fault(fault @ Fault::NotSent(_))) = &result
             && !connection.is_open()
@@ -254,7 +268,7 @@ impl Executor for RemoteTool {
             server.called(person, began.elapsed(), Some(fault));
             connection = server.connection(person, Rest::Respected).await.map_err(coded)?;
             server.check(&connection, &self.tool, &self.digest).map_err(coded)?;
-            result = connection.call(self.order(&arguments, &context)).await;
+            result = connection.call(order()).await;
         }
         let fault = match &result {
             Err(CallFault::Fault(fault)) => Some(fault),
@@ -262,7 +276,7 @@ impl Executor for RemoteTool {
         };
         server.called(person, began.elapsed(), fault);
         match result {
-            Ok(value) => Ok(server.secrets.hidden(value)),
+            Ok(output) => Ok(server.secrets.hidden_in_output(output)),
             Err(CallFault::Failure(failure)) => Err(server.secrets.hidden_in(failure)),
             Err(CallFault::Fault(fault)) => {
                 Err(server.secrets.hidden_in(fault.into_failure(self.name.as_str())))
@@ -278,12 +292,6 @@ fn account(server: &Slug, auth: &UpstreamAuth) -> Option<Account> {
         UpstreamAuth::PerUser => Held::ByEach,
     };
     Some(Account { service: format!("mcp:{server}"), held })
-}
-
-impl RemoteTool {
-    fn order<'a>(&'a self, arguments: &'a Map<String, Value>, context: &'a ToolContext) -> Order<'a> {
-        Order { tool: &self.tool, arguments, context: Some(context), cancelled: context.cancelled.clone() }
-    }
 }
 
 fn coded(error: CallError) -> ToolFailure {

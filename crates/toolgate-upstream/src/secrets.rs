@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
+use toolgate_core::ToolOutput;
 use toolgate_core::error::CallError;
 use toolgate_core::port::connection::{Opened, Presented};
 use toolgate_core::port::executor::ToolFailure;
@@ -64,6 +65,13 @@ impl Secrets {
             }
         }
         value
+    }
+
+    /// A result and its content with stars in the place of them.
+    pub(crate) fn hidden_in_output(&self, output: ToolOutput) -> ToolOutput {
+        let ToolOutput { value, content } = output;
+        let content = content.map(|blocks| blocks.into_iter().map(|block| self.hidden(block)).collect());
+        ToolOutput { value: self.hidden(value), content }
     }
 
     /// A failure with stars in the place of them.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolgate_core::error::{CallError, ErrorCode};
 use toolgate_core::id::{PrincipalId, Slug, TenantId};
 use toolgate_core::port::connection::Credentials;
@@ -43,6 +43,8 @@ pub(crate) struct Server {
     pub(crate) upstream: Arc<Upstream>,
     world: Arc<World>,
     places: Places,
+    /// Questions that may be open at once.
+    questions: Arc<Semaphore>,
     changed: Changed,
     /// What it was shown of ours.
     pub(crate) secrets: Secrets,
@@ -96,12 +98,14 @@ impl Server {
         changed: Changed,
     ) -> Self {
         let places = Places::new(upstream.concurrency, world.settings.queue_factor);
+        let questions = Arc::new(Semaphore::new((upstream.concurrency / 2).max(1) as usize));
         Self {
             tenant,
             name,
             upstream,
             world,
             places,
+            questions,
             changed,
             secrets: Secrets::default(),
             stderr: Stderr::default(),
@@ -115,6 +119,15 @@ impl Server {
             CallError::new(ErrorCode::UpstreamFailed, format!("`{}` has as many calls as it may", self.name))
                 .hint("try again later, or raise `concurrency` of the server")
         })
+    }
+
+    /// A place among the questions that are open at once; half of the calls may wait for people, and the rest may not.
+    pub(crate) fn question_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.questions).try_acquire_owned().ok()
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.world.settings
     }
 
     /// An open connection for this person, made now where there is none. All who ask meanwhile share one attempt.
@@ -269,7 +282,7 @@ impl Server {
             era,
             stderr: self.stderr.clone(),
             changed: Arc::clone(&self.changed),
-            interaction: None,
+            questions: self.upstream.questions,
         }
     }
 

@@ -23,6 +23,10 @@ pub struct Settings {
     pub idle: Duration,
     /// The most connections on one node; the one used least recently goes first.
     pub most_connections: usize,
+    /// The most questions that a server may put to a person in one call.
+    pub most_questions: u32,
+    /// How long a person has to answer one.
+    pub answered_within: Duration,
     /// How long a process may take to end by itself.
     pub farewell: Duration,
     /// The most memory a process may take, where the system can say so.
@@ -47,6 +51,8 @@ impl Default for Settings {
             longest_rest: Duration::from_secs(60),
             idle: Duration::from_secs(10 * 60),
             most_connections: 500,
+            most_questions: 5,
+            answered_within: Duration::from_secs(10 * 60),
             farewell: Duration::from_secs(2),
             process_memory: Some(4 * 1024 * 1024 * 1024),
             process_files: 1_024,

@@ -59,7 +59,7 @@ pub fn lookalikes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str,
 }
 
 /// What a name looks like at a glance.
-fn skeleton(name: &str) -> String {
+pub(crate) fn skeleton(name: &str) -> String {
     let letters = name.chars().flat_map(char::to_lowercase).filter(|c| !hides(*c));
     letters
         .filter_map(|c| match c {

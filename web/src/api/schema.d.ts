@@ -171,7 +171,7 @@ export interface paths {
         /** Shows what a link asks. */
         get: operations["read_input_request"];
         put?: never;
-        /** Answers a link, once. An answer that does not fit can be mended and sent again. */
+        /** Answers a link, once, or declines to. An answer that does not fit can be mended and sent again. */
         post: operations["answer_input_request"];
         delete?: never;
         options?: never;
@@ -292,7 +292,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists standing grants: your own, or all for those who manage approvals. */
+        /** Lists standing grants and how often each was used: your own, or all for those who manage approvals. */
         get: operations["list_grants"];
         put?: never;
         post?: never;
@@ -619,9 +619,9 @@ export interface paths {
         /**
          * Streams the record as it grows (server-sent events): from now on, or from what came after `Last-Event-ID` or `after`.
          *     For those who read the record.
-         * @description Each is an `audit` event, its position is the id. Who reads is asked again every few seconds. When the key or the
-         *     sign-in works no more, or the record may no longer be read, the last event is `end`, without an id, and `reason` in
-         *     its data says which: `unauthenticated` or `forbidden`.
+         * @description Each is an `audit` event; its id is its place, which only this server can read. Who reads is asked again every few
+         *     seconds. When the key or the sign-in works no more, or the record may no longer be read, the last event is `end`,
+         *     without an id, and `reason` in its data says which: `unauthenticated` or `forbidden`.
          */
         get: operations["follow_events"];
         put?: never;
@@ -1940,7 +1940,9 @@ export interface components {
         /** @description An answer. */
         AnswerInputRequest: {
             /** @description By question id, or `chosen`, `notes`, `approved`. */
-            answer: Record<string, never>;
+            answer?: Record<string, never> | null;
+            /** @description Refuses to answer, instead: only what an MCP server asks. */
+            declined?: boolean;
         };
         /** @description A page of approval rules. */
         ApprovalRuleListView: {
@@ -2013,19 +2015,11 @@ export interface components {
             next_cursor?: string | null;
             /** @description How far back was looked. */
             looked_back_to?: string | null;
-            /**
-             * Format: int64
-             * @description Where the record ended when this was asked: what comes later is followed from here, as `after`.
-             */
-            newest: number;
+            /** @description Where the record ended when this was asked: what comes later is followed from here, as `after`. */
+            newest: string;
         };
-        /** @description One event of the record, as it is exported, with its place in the whole of it. */
+        /** @description One event of the record, as it is exported. No two have the same `session_id` and `seq`. */
         AuditEventView: {
-            /**
-             * Format: int64
-             * @description Its place: no two events have the same. Goes to `after` and `Last-Event-ID`.
-             */
-            position: number;
             /** @description The tool of the call it speaks of. */
             tool?: string | null;
             /** @description For whom that call was made. */
@@ -2122,6 +2116,11 @@ export interface components {
             status: string;
             /** @description The result, redacted. */
             value?: Record<string, never> | null;
+            /**
+             * @description The content blocks, as MCP has them, that a server told the result in beside its `value`; left out where they say
+             *     nothing more. The tool of a server that names no output schema has them in its `value`.
+             */
+            content?: Record<string, never>[] | null;
             error?: components["schemas"]["ErrorView"] | null;
             /** @description Whether this is the answer to an earlier call with the same idempotency key. */
             repeated?: boolean;
@@ -2131,6 +2130,8 @@ export interface components {
             callback_url?: string | null;
             /** @description Where a person answers, once: only for a question put to a person, and only in its first answer. */
             share_url?: string | null;
+            /** @description The call below it by which its MCP server asks a person something just now; `share_url` is where they answer. */
+            asks?: string | null;
             /** @description Where the time went. */
             timing: components["schemas"]["TimingView"];
         };
@@ -2488,9 +2489,9 @@ export interface components {
             call_id: string;
             /**
              * Format: int64
-             * @description How often it was used, up to a thousand; only when one grant is asked for.
+             * @description How often it was used, up to a thousand times.
              */
-            used?: number | null;
+            used?: number;
         };
         /** @description An identity provider to sign in with. */
         IdentityProviderView: {
@@ -2529,6 +2530,8 @@ export interface components {
             request: Record<string, never>;
             /** @description Until when it can be answered, in RFC 3339. */
             expires_at: string;
+            /** @description The MCP server that asks, where one does: the words are its own. Such a question can be declined. */
+            server?: string | null;
         };
         /** @description An invitation, shown once. */
         InvitationView: {
@@ -2548,6 +2551,7 @@ export interface components {
             invocations: components["schemas"]["InvocationView"][];
             /** @description Where the next page starts; none when this is the last. */
             next_cursor?: string | null;
+            searched?: components["schemas"]["SearchedView"] | null;
         };
         /** @description One call with everything recorded of it. */
         InvocationView: {
@@ -2591,6 +2595,8 @@ export interface components {
             input: Record<string, never>;
             /** @description The result, redacted. */
             output?: Record<string, never> | null;
+            /** @description The content blocks, as MCP has them, that a server told the result in beside its `output`. */
+            content?: Record<string, never>[] | null;
             error?: components["schemas"]["ErrorView"] | null;
             /**
              * Format: int64
@@ -2610,6 +2616,8 @@ export interface components {
             started_at?: string | null;
             /** @description When it reached its outcome. */
             completed_at?: string | null;
+            /** @description The call below it by which its MCP server asks a person something just now; left out in lists. */
+            asks?: string | null;
             /** @description Its events, oldest first; left out in lists. */
             events?: components["schemas"]["EventView"][] | null;
             review?: components["schemas"]["ReviewView"] | null;
@@ -3268,6 +3276,8 @@ export interface components {
              * @description The most calls at once on one node.
              */
             concurrency?: number;
+            /** @description What becomes of questions that it asks in the middle of a call: `refuse`, or `ask` the person behind the call. */
+            questions?: string;
         };
         /** @description Why, in a person's words. */
         ReasonRequest: {
@@ -3464,6 +3474,16 @@ export interface components {
              * @description The version it was made from; another one in the meantime is a conflict. Left out, nothing is checked.
              */
             version?: number | null;
+        };
+        /** @description How far a search of inputs went. There may be more beyond it: `next_cursor` goes on from there. */
+        SearchedView: {
+            /**
+             * Format: int64
+             * @description How many calls were looked at for this page.
+             */
+            calls: number;
+            /** @description When the oldest of them was made; none when there was none to look at. */
+            back_to?: string | null;
         };
         /**
          * Format: password
@@ -3922,6 +3942,11 @@ export interface components {
             failed_at?: string | null;
             /** @description The end of what its process wrote to standard error. */
             stderr?: string | null;
+            /**
+             * Format: int64
+             * @description How long its calls take, about, in milliseconds; none before the first one.
+             */
+            typical_ms?: number | null;
         };
         /** @description A page of MCP servers. */
         UpstreamListView: {
@@ -4091,6 +4116,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4099,6 +4125,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4120,6 +4147,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4128,6 +4156,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4159,6 +4188,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4167,6 +4197,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4175,6 +4206,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4196,7 +4228,10 @@ export interface operations {
                 actor?: string;
                 /** @description In one session. */
                 session_id?: string;
-                /** @description Whose input holds this text, whatever its case. A page may be short: go on with its `next_cursor`. */
+                /**
+                 * @description Whose input holds this text, whatever its case. A page looks at no more than 20,000 calls and may be short, or
+                 *     empty: `searched` says how far it went, and `next_cursor` goes on. Inputs over 8 KiB are not looked into.
+                 */
                 text?: string;
                 /** @description Made at or after this moment (RFC 3339). */
                 since?: string;
@@ -4213,6 +4248,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4221,6 +4257,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4245,6 +4282,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4253,6 +4291,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4278,6 +4317,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4286,6 +4326,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4314,6 +4355,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4322,6 +4364,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4330,6 +4373,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4355,6 +4399,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4363,6 +4408,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4391,6 +4437,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4399,6 +4446,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4407,6 +4455,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4428,6 +4477,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4436,6 +4486,7 @@ export interface operations {
                     "application/json": components["schemas"]["InputRequestView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4461,12 +4512,14 @@ export interface operations {
             };
         };
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4493,6 +4546,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4501,6 +4555,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResultView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4526,6 +4581,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4534,6 +4590,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResultView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4555,6 +4612,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4563,6 +4621,7 @@ export interface operations {
                     "application/json": components["schemas"]["LinksView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4588,6 +4647,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4596,6 +4656,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4621,6 +4682,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4629,6 +4691,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4654,6 +4717,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4662,6 +4726,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4686,6 +4751,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4694,6 +4760,7 @@ export interface operations {
                     "application/json": components["schemas"]["GrantListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4715,6 +4782,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4723,6 +4791,7 @@ export interface operations {
                     "application/json": components["schemas"]["GrantView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4744,12 +4813,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4779,6 +4850,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4787,6 +4859,7 @@ export interface operations {
                     "application/json": components["schemas"]["InboxView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4806,6 +4879,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4814,6 +4888,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4840,6 +4915,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4848,6 +4924,7 @@ export interface operations {
                     "application/json": components["schemas"]["NotificationListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4869,6 +4946,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4877,6 +4955,7 @@ export interface operations {
                     "application/json": components["schemas"]["NotificationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4898,6 +4977,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4906,6 +4986,7 @@ export interface operations {
                     "application/json": components["schemas"]["NotificationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4930,6 +5011,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4938,6 +5020,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalRuleListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4959,6 +5042,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4967,6 +5051,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalRuleView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4997,6 +5082,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5005,6 +5091,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalRuleView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5029,12 +5116,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5056,6 +5145,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5064,6 +5154,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShareListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5089,6 +5180,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5097,6 +5189,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewShareView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5118,12 +5211,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5150,6 +5245,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5158,6 +5254,7 @@ export interface operations {
                     "application/json": components["schemas"]["UsageView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5181,6 +5278,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5189,6 +5287,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5210,6 +5309,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5218,6 +5318,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5242,6 +5343,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5250,6 +5352,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5269,6 +5372,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5277,6 +5381,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditReportView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5296,6 +5401,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5304,6 +5410,7 @@ export interface operations {
                     "application/x-ndjson": string;
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5344,6 +5451,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5352,6 +5460,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEventListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5381,11 +5490,11 @@ export interface operations {
                 from?: string;
                 /** @description Before this moment (RFC 3339). */
                 to?: string;
-                /** @description the position after which to begin, when no `Last-Event-ID` comes */
-                after?: number;
+                /** @description the place after which to begin, when no `Last-Event-ID` comes: `newest` of a list, or `0` for the whole record */
+                after?: string;
             };
             header?: {
-                /** @description the position of the last event you have */
+                /** @description the id of the last event you have */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -5393,6 +5502,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5401,6 +5511,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5420,6 +5531,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5428,6 +5540,7 @@ export interface operations {
                     "application/json": components["schemas"]["MeView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5451,6 +5564,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5459,6 +5573,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5478,12 +5593,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5503,6 +5620,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5511,6 +5629,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5530,6 +5649,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5538,6 +5658,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignInListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5559,12 +5680,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5588,12 +5711,14 @@ export interface operations {
             };
         };
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5616,6 +5741,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5624,6 +5750,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignInMethodsView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5647,6 +5774,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5655,6 +5783,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5676,6 +5805,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5684,6 +5814,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5703,6 +5834,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5711,6 +5843,7 @@ export interface operations {
                     "application/json": components["schemas"]["OwnTenantListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5734,6 +5867,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5742,6 +5876,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5765,6 +5900,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5773,6 +5909,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantAddedView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5794,12 +5931,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5819,6 +5958,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5827,6 +5967,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5850,6 +5991,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5858,6 +6000,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5881,6 +6024,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5889,6 +6033,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyCheckView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5908,6 +6053,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5916,6 +6062,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicySchemaView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5940,6 +6087,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5948,6 +6096,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyVersionListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5969,6 +6118,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5977,6 +6127,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyVersionView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6001,6 +6152,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6009,6 +6161,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyDiffView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6032,6 +6185,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6040,6 +6194,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6066,6 +6221,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6074,6 +6230,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExplanationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6097,6 +6254,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6105,6 +6263,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExplanationView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6128,6 +6287,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6136,6 +6296,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyTrialView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6160,6 +6321,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6168,6 +6330,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6191,6 +6354,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6199,6 +6363,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantCreatedView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6220,6 +6385,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6228,6 +6394,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6282,6 +6449,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6290,6 +6458,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantCreatedView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6316,6 +6485,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6324,6 +6494,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantLinkListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6345,12 +6516,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6377,6 +6550,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6385,6 +6559,7 @@ export interface operations {
                     "application/json": components["schemas"]["PrincipalListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6408,6 +6583,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6416,6 +6592,7 @@ export interface operations {
                     "application/json": components["schemas"]["PrincipalView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6437,6 +6614,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6445,6 +6623,7 @@ export interface operations {
                     "application/json": components["schemas"]["PrincipalView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6504,6 +6683,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6512,6 +6692,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6535,6 +6716,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6543,6 +6725,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewKeyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6564,6 +6747,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6572,6 +6756,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6593,6 +6778,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6601,6 +6787,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6626,6 +6813,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6634,6 +6822,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewKeyView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6658,6 +6847,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6666,6 +6856,7 @@ export interface operations {
                     "application/json": components["schemas"]["OauthClientListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6689,6 +6880,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6697,6 +6889,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewOauthClientView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6718,6 +6911,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6726,6 +6920,7 @@ export interface operations {
                     "application/json": components["schemas"]["OauthClientView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6747,12 +6942,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6781,6 +6978,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6789,6 +6987,7 @@ export interface operations {
                     "application/json": components["schemas"]["OauthGrantListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6810,12 +7009,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6840,6 +7041,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6848,6 +7050,7 @@ export interface operations {
                     "application/json": components["schemas"]["RoleListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6869,6 +7072,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6877,6 +7081,7 @@ export interface operations {
                     "application/json": components["schemas"]["RoleView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6907,6 +7112,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6915,6 +7121,7 @@ export interface operations {
                     "application/json": components["schemas"]["RoleView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6939,12 +7146,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6964,6 +7173,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6972,6 +7182,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntityTypeListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7003,6 +7214,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7011,6 +7223,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntityListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7035,6 +7248,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7043,6 +7257,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolsetListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7064,6 +7279,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7072,6 +7288,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolsetView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7102,6 +7319,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7110,6 +7328,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolsetView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7134,12 +7353,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7164,6 +7385,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7172,6 +7394,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7193,6 +7416,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7201,6 +7425,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7231,6 +7456,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7239,6 +7465,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7263,12 +7490,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7290,6 +7519,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7298,6 +7528,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7319,6 +7550,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7327,6 +7559,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7348,6 +7581,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7356,6 +7590,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamTestView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7377,6 +7612,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7385,6 +7621,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamRefreshView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7413,6 +7650,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7421,6 +7659,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamToolListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7442,6 +7681,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7450,6 +7690,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7475,6 +7716,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7483,6 +7725,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7508,6 +7751,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7516,6 +7760,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpstreamToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7540,6 +7785,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7548,6 +7794,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfileListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7569,6 +7816,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7577,6 +7825,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfileView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7607,6 +7856,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7615,6 +7865,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfileView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7639,12 +7890,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7673,6 +7926,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7681,6 +7935,7 @@ export interface operations {
                     "application/json": components["schemas"]["AssignmentListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7704,6 +7959,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7712,6 +7968,7 @@ export interface operations {
                     "application/json": components["schemas"]["AssignmentView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7738,12 +7995,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7768,6 +8027,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7776,6 +8036,7 @@ export interface operations {
                     "application/json": components["schemas"]["LimitListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7797,6 +8058,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7805,6 +8067,7 @@ export interface operations {
                     "application/json": components["schemas"]["LimitView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7835,6 +8098,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7843,6 +8107,7 @@ export interface operations {
                     "application/json": components["schemas"]["LimitView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7867,12 +8132,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7897,6 +8164,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7905,6 +8173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectionListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7931,6 +8200,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7939,6 +8209,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectionView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7963,12 +8234,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7994,6 +8267,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8002,6 +8276,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8030,6 +8305,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8038,6 +8314,7 @@ export interface operations {
                     "application/json": components["schemas"]["FileListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8056,6 +8333,12 @@ export interface operations {
                  * @example q3.csv
                  */
                 name: string;
+                /**
+                 * @description Refused unless it is one of these, by its name or its type: endings and media types with commas between them, as
+                 *     `x-accept` of a field says.
+                 * @example text/csv,.csv
+                 */
+                accept?: string;
             };
             header?: never;
             path?: never;
@@ -8068,6 +8351,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8076,6 +8360,7 @@ export interface operations {
                     "application/json": components["schemas"]["FileView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8097,6 +8382,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8105,6 +8391,7 @@ export interface operations {
                     "application/json": components["schemas"]["FileView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8126,12 +8413,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8153,6 +8442,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8161,6 +8451,7 @@ export interface operations {
                     "application/octet-stream": number[];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8182,6 +8473,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8190,6 +8482,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvocationFilesView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8212,6 +8505,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8220,6 +8514,7 @@ export interface operations {
                     "application/octet-stream": number[];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8244,6 +8539,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8252,6 +8548,7 @@ export interface operations {
                     "application/json": components["schemas"]["KillListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8275,6 +8572,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8283,6 +8581,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThrownKillView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8307,12 +8606,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8339,6 +8640,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8347,6 +8649,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryListView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8368,6 +8671,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8376,6 +8680,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8401,6 +8706,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8409,6 +8715,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryToolView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8430,12 +8737,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;

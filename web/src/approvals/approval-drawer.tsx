@@ -7,7 +7,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable";
 import { DiffRows } from "@/components/ui/diff-rows";
-import { Drawer, DrawerSection } from "@/components/ui/drawer";
+import { BadgeSkeleton, Drawer, DrawerSection } from "@/components/ui/drawer";
 import { Kbd } from "@/components/ui/input";
 import { JsonView } from "@/components/ui/json-view";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
@@ -44,7 +44,7 @@ export function ApprovalDrawer(props: DrawerProps) {
   const found = useQuery(approvalQuery(props.id));
   if (found.data) return <Opened key={props.id} {...props} approval={found.data} />;
   return (
-    <Drawer open onClose={props.onClose} title={found.isError ? "This call can’t be shown" : "Approval"}>
+    <Drawer open onClose={props.onClose} badges={found.isError ? undefined : <BadgeSkeleton />} title={found.isError ? "This call can’t be shown" : "Approval"}>
       {found.isError ? (
         <ErrorState error={found.error} what="The call could not be loaded" onRetry={() => void found.refetch()} />
       ) : (

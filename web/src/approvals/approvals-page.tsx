@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { CircleHelp, Gavel, Inbox, Users } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 
@@ -89,7 +89,19 @@ export function ApprovalsPage() {
             ) : failed ? (
               <ErrorState error={failed.error} what="The inbox could not be loaded" onRetry={() => void failed.refetch()} />
             ) : shown.length === 0 ? (
-              <EmptyState icon={empty[tab].icon} title={empty[tab].title}>
+              <EmptyState
+                icon={empty[tab].icon}
+                title={empty[tab].title}
+                action={
+                  tab === "mine" && group.data && group.data.length > 0 ? (
+                    <Button asChild>
+                      <Link to="/approvals" search={{ tab: "group" }}>
+                        See what waits for your groups
+                      </Link>
+                    </Button>
+                  ) : undefined
+                }
+              >
                 {empty[tab].words}
               </EmptyState>
             ) : (

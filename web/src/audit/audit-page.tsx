@@ -65,7 +65,7 @@ export function AuditPage() {
   const events = useMemo(() => list.data?.pages.flatMap((page) => page.events) ?? [], [list.data]);
   const newest = list.data?.pages[0]?.newest;
   useLookingOn(list, events.length === 0);
-  useFollowing(search.live === true && newest !== undefined, filter, newest ?? 0, () => void list.refetch());
+  useFollowing(search.live === true && newest !== undefined, filter, newest ?? "", () => void list.refetch());
   const table = useMemo(() => <LongTable label="Events" columns={columns} rows={events} rowKey={eventKey} />, [events]);
   const narrowed = Boolean(kind ?? actor ?? tool ?? about ?? search.within);
   return (
@@ -135,10 +135,10 @@ function useLookingOn(list: ReturnType<typeof useEventList>, nothing: boolean): 
 const useEventList = (filter: ReturnType<typeof filterOf>) => useInfiniteQuery(eventsQuery(filter));
 
 /** Hears what comes into the record. */
-function useFollowing(on: boolean, filter: ReturnType<typeof filterOf>, newest: number, onReturn: () => void): void {
+function useFollowing(on: boolean, filter: ReturnType<typeof filterOf>, newest: string, onReturn: () => void): void {
   const client = useQueryClient();
   const query = queryOf(filter);
-  query.set("after", String(newest));
+  query.set("after", newest);
   useEvents(on ? `/api/v1/audit/events/live?${query.toString()}` : null, {
     types: ["audit"],
     onEvent: (_, data) => addNews(client, filter, data as AuditEvent),

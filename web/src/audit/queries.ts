@@ -4,7 +4,7 @@ import { api, unwrap } from "@/api/client";
 
 import { type AuditEvent, eventKey, type EventFilter, momentOf, withNews } from "./record";
 
-export type EventPage = { events: AuditEvent[]; next_cursor?: string | null; looked_back_to?: string | null; newest: number };
+export type EventPage = { events: AuditEvent[]; next_cursor?: string | null; looked_back_to?: string | null; newest: string };
 
 const PAGE = 100;
 

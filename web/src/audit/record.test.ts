@@ -2,10 +2,9 @@ import { expect, test } from "vitest";
 
 import { aboutOf, type AuditEvent, eventKey, filterOf, momentOf, principalIn, queryOf, withNews } from "./record";
 
-const event = (position: number, more: Partial<AuditEvent> = {}): AuditEvent => ({
-  position,
+const event = (seq: number, more: Partial<AuditEvent> = {}): AuditEvent => ({
   session_id: "ses_1",
-  seq: position,
+  seq,
   call_id: "inv_1",
   type: "tool.completed",
   actor: "user:ada",
@@ -36,11 +35,11 @@ test("the address is asked for in the words of the API", () => {
 test("an event is found again by its moment, to the microsecond", () => {
   const key = eventKey(event(7));
   expect(momentOf(key)).toEqual({ from: "2026-01-31T12:00:00.000001Z", to: "2026-01-31T12:00:00.000002Z" });
-  for (const odd of ["", "7", "x.7", "1.2.3", "-1.7"]) expect(momentOf(odd)).toBeNull();
+  for (const odd of ["", "7", "x.7.ses_1", "1.2", "1.2.3", "-1.7.ses_1"]) expect(momentOf(odd)).toBeNull();
 });
 
 test("what comes twice is there once", () => {
   const held = [event(2), event(1)];
-  expect(withNews(held, event(3)).map((one) => one.position)).toEqual([3, 2, 1]);
+  expect(withNews(held, event(3)).map((one) => one.seq)).toEqual([3, 2, 1]);
   expect(withNews(held, event(2))).toBe(held);
 });

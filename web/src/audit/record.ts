@@ -2,7 +2,6 @@ import type { AuditSearch } from "./routes";
 
 /** One event of the record, as it is listed. */
 export type AuditEvent = {
-  position: number;
   session_id: string;
   seq: number;
   call_id: string;
@@ -52,11 +51,11 @@ export function queryOf(filter: EventFilter): URLSearchParams {
 }
 
 /** Where an event stands: enough to find it again, however long the record has become. */
-export const eventKey = (event: AuditEvent): string => `${event.at_micros}.${event.position}`;
+export const eventKey = (event: AuditEvent): string => `${event.at_micros}.${event.seq}.${event.session_id}`;
 
 /** The moment of an event by its key, and the one right after it. */
 export function momentOf(key: string): { from: string; to: string } | null {
-  const micros = /^(\d{1,16})\.\d{1,18}$/.exec(key)?.[1];
+  const micros = /^(\d{1,16})\.\d{1,18}\.ses_[0-9a-z]+$/.exec(key)?.[1];
   if (micros === undefined) return null;
   const exact = (at: number) => `${new Date(Math.floor(at / 1000)).toISOString().slice(0, -1)}${String(at % 1000).padStart(3, "0")}Z`;
   return { from: exact(Number(micros)), to: exact(Number(micros) + 1) };
@@ -78,5 +77,5 @@ export function aboutOf(event: AuditEvent): string {
 
 /** Events with one more in front; one that is there already is there once. */
 export function withNews(events: AuditEvent[], news: AuditEvent): AuditEvent[] {
-  return events.some((event) => event.position === news.position) ? events : [news, ...events];
+  return events.some((event) => eventKey(event) === eventKey(news)) ? events : [news, ...events];
 }

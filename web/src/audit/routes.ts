@@ -6,7 +6,7 @@ import { shellRoute } from "@/shell/routes";
 const kinds = ["calls", "failed", "decisions", "changes"] as const;
 const spans = ["hour", "day", "week"] as const;
 
-/** What to look for in the record, whether to follow it, and the event in the drawer: its time and position. */
+/** What to look for in the record, whether to follow it, and the event in the drawer: its time, number and session. */
 export type AuditSearch = {
   kind?: (typeof kinds)[number];
   actor?: string;

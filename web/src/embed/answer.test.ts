@@ -14,6 +14,15 @@ test("questions are answered by their ids; what is empty is left out", () => {
   expect(answerOf(questions, null)).toEqual({ name: "Ada", age: 36.5 });
 });
 
+test("yes, no and options are answered as what they are", () => {
+  const questions = form(
+    `<select name="q-sure" data-boolean><option value=""></option><option value="false" selected>No</option></select>
+     <select name="q-city"><option value="rome" selected>Rome</option></select><select name="q-none"><option value=""></option></select>
+     <input type="checkbox" name="q-tags" value="a" checked><input type="checkbox" name="q-tags" value="b"><input type="checkbox" name="q-tags" value="c" checked>`,
+  );
+  expect(answerOf(questions, null)).toEqual({ sure: false, city: "rome", tags: ["a", "c"] });
+});
+
 test("options are answered as a list, even when there is one", () => {
   const options = (one: string, two: string) =>
     form(`<fieldset data-choose><input type="checkbox" name="chosen" value="a" ${one}><input type="checkbox" name="chosen" value="b" ${two}></fieldset>`);

@@ -11,11 +11,19 @@ export function answerOf(form: HTMLFormElement, notes: Pick<Notes, "answer"> | n
     return { approved: said === "yes" ? true : said === "no" ? false : null, ...(more === "" ? {} : { notes: more }) };
   }
   const answers: Record<string, unknown> = {};
-  for (const field of form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('[name^="q-"]')) {
+  for (const field of form.querySelectorAll<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>('[name^="q-"]')) {
+    const id = field.name.slice(2);
     const given = field.value.trim();
-    if (given !== "") answers[field.name.slice(2)] = field.type === "number" ? Number(given) : given;
+    if (field.type === "checkbox") answers[id] = data.getAll(field.name);
+    else if (given !== "") answers[id] = valueOf(field, given);
   }
   return answers;
+}
+
+/** What was given, as its kind of field has it. */
+function valueOf(field: HTMLElement & { type: string }, given: string): unknown {
+  if (field.type === "number") return Number(given);
+  return "boolean" in field.dataset ? given === "true" : given;
 }
 
 const text = (value: FormDataEntryValue | null): string => (typeof value === "string" ? value.trim() : "");

@@ -15,6 +15,8 @@ if (form) {
     time.textContent = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(new Date(time.dateTime));
   }
   form.addEventListener("submit", (event) => {
+    // To decline is said by the page itself, without what was filled in.
+    if (event.submitter?.getAttribute("name") === "decline") return;
     event.preventDefault();
     void send(form, answerOf(form, notes));
   });

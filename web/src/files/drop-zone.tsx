@@ -38,7 +38,7 @@ export function DropZone({ id, label, value, onChange, accept, several, most, di
     held.current = ids;
     onChange(ids);
   };
-  const { uploads, begin, cancel } = useUploads(largest, (file, name) => {
+  const { uploads, begin, cancel } = useUploads(largest, accept, (file, name) => {
     hold(several ? [...held.current, file] : [file]);
     setSaid(`${clipped(name, 80)} is uploaded.`);
   });

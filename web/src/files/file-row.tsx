@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 
 import { queryClient } from "@/api/queries";
 import { Button } from "@/components/ui/button";
+import { Said } from "@/components/ui/said";
 import { clipped } from "@/lib/visible";
 
 import { contentOf, fileQuery } from "./queries";
@@ -54,7 +55,7 @@ export function UploadRow({ upload, onCancel }: { upload: Upload; onCancel: () =
       note={
         wrong ? (
           <span role="alert" className="text-danger-ink">
-            {wrong}
+            <Said text={wrong} />
           </span>
         ) : (
           <div

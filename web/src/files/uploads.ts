@@ -13,7 +13,7 @@ export type Upload = { key: number; name: string; size: number; share: number; w
 type Held = Upload & { stop: AbortController };
 
 /** Sends files at once. `onKept` gets the id of each that arrived. Whoever leaves the page stops what is on its way. */
-export function useUploads(largest: number | undefined, onKept: (id: string, name: string) => void) {
+export function useUploads(largest: number | undefined, accept: readonly string[], onKept: (id: string, name: string) => void) {
   const [held, setHeld] = useState<Held[]>([]);
   const next = useRef(0);
   const kept = useRef(onKept);
@@ -33,7 +33,7 @@ export function useUploads(largest: number | undefined, onKept: (id: string, nam
       return setHeld((before) => [...before, upload]);
     }
     setHeld((before) => [...before, upload]);
-    uploadFile(file, (share) => change(key, { share }), stop.signal)
+    uploadFile(file, accept, (share) => change(key, { share }), stop.signal)
       .then((arrived) => {
         queryClient.setQueryData(fileQuery(arrived.id).queryKey, arrived);
         drop(key);
@@ -46,7 +46,7 @@ export function useUploads(largest: number | undefined, onKept: (id: string, nam
           drop(key);
           begin(file);
         };
-        change(key, { wrong: `${problem.sentence} ${problem.hint}`.trim(), again: problem.status === 413 ? undefined : again });
+        change(key, { wrong: `${problem.sentence} ${problem.hint}`.trim(), again: problem.status === 413 || problem.status === 415 ? undefined : again });
       });
   };
   const cancel = (key: number) => {

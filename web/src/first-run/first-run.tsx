@@ -3,7 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { Calculator, Check, Plug, ShieldCheck, X, type LucideIcon } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 
-import { useHolds } from "@/api/queries";
+import { meQuery, useHolds } from "@/api/queries";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { ErrorNote } from "@/components/ui/states";
@@ -32,11 +32,9 @@ function keep(state: "shown" | "over"): void {
   }
 }
 
-/**
- * Three steps from an empty install to the first approval. For whoever manages everything, until they are done or put
- * away; each notices by itself that it is done.
- */
-export function FirstRun() {
+/** Whether the first run is to be shown, what of it is done, and the way to put it away. `pending` while nobody knows. */
+export function useFirstRun() {
+  const me = useQuery(meQuery);
   const manages = useHolds("*");
   const [state, setState] = useState(kept);
   const on = manages && state !== "over";
@@ -50,6 +48,7 @@ export function FirstRun() {
   };
   const count = Object.values(done).filter(Boolean).length;
   const known = [usage, connected, decided].every((query) => !query.isPending);
+  const pending = state !== "over" && (me.isPending || (on && !known));
   // A gate that is long in use needs no first run.
   const shown = on && known && (count < 3 || state === "shown");
   useEffect(() => {
@@ -58,11 +57,19 @@ export function FirstRun() {
       setState("shown");
     }
   }, [shown]);
-  if (!shown) return null;
   const dismiss = () => {
     keep("over");
     setState("over");
   };
+  return { pending, shown, done, count, dismiss };
+}
+
+/**
+ * Three steps from an empty install to the first approval. For whoever manages everything, until they are done or put
+ * away; each notices by itself that it is done.
+ */
+export function FirstRun({ shown, done, count, dismiss }: ReturnType<typeof useFirstRun>) {
+  if (!shown) return null;
   return (
     <Card className="relative mb-8 p-5" role="region" aria-labelledby="first-run">
       <div className="flex items-baseline gap-3 pr-10">

@@ -199,7 +199,7 @@ test("a file is uploaded at once, and only its id is in the data", async () => {
   await userEvent.upload(input, aFile("q3 & more.csv"));
   await waitFor(() => expect(FakeRequest.all).toHaveLength(1));
   const [request] = FakeRequest.all;
-  expect(request!.url).toBe("/api/v1/files?name=q3+%26+more.csv");
+  expect(request!.url).toBe("/api/v1/files?name=q3+%26+more.csv&accept=text%2Fcsv");
   expect(request!.headers).toEqual({ "content-type": "text/csv", "x-toolgate-csrf": "token" });
   request!.upload.onprogress?.({ lengthComputable: true, loaded: 2, total: 5 });
   await waitFor(() => expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("40"));

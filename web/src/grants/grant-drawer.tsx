@@ -12,10 +12,10 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { ErrorNote, ErrorState } from "@/components/ui/states";
 import { toast } from "@/components/ui/toast";
-import { counted, principalName } from "@/lib/format";
+import { principalName } from "@/lib/format";
 
 import { Ends } from "./ends";
-import { coverage, type Grant, grantQuery } from "./queries";
+import { coverage, type Grant, grantQuery, timesUsed } from "./queries";
 
 /** One grant: what it covers, how often it was used, and taking it back. */
 export function GrantDrawer({ name, onClose }: { name: string; onClose: () => void }) {
@@ -42,9 +42,8 @@ export function GrantDrawer({ name, onClose }: { name: string; onClose: () => vo
 }
 
 function Facts({ grant }: { grant: Grant }) {
-  const used = grant.used ?? 0;
   const facts: [string, ReactNode][] = [
-    ["Used", used >= 1000 ? "1,000 times or more" : counted(used, "time")],
+    ["Used", timesUsed(grant)],
     ["Whose calls", <Requester key="who" actor={grant.actor} subject={grant.subject} />],
     ["Which", coverage(grant)],
     ["Where", grant.session_id ? <CopyableId key="where" id={grant.session_id} /> : "In every session"],

@@ -13,7 +13,7 @@ import { principalName } from "@/lib/format";
 
 import { Ends } from "./ends";
 import { GrantDrawer } from "./grant-drawer";
-import { coverage, type Grant, grantsQuery } from "./queries";
+import { coverage, type Grant, grantsQuery, timesUsed } from "./queries";
 
 const route = getRouteApi("/shell/grants");
 
@@ -48,6 +48,7 @@ const columns: Column<Grant>[] = [
       </span>
     ),
   },
+  { key: "used", title: "Used", numeric: true, sort: (grant) => grant.used ?? 0, cell: (grant) => <span className="whitespace-nowrap">{timesUsed(grant)}</span> },
   { key: "by", title: "Given by", sort: (grant) => grant.by, cell: (grant) => principalName(grant.by).name },
   { key: "ends", title: "Ends", sort: (grant) => grant.expires_at, cell: (grant) => <Ends at={grant.expires_at} /> },
 ];

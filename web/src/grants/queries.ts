@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
 import { api, type Schemas, unwrap } from "@/api/client";
+import { counted } from "@/lib/format";
 
 export type Grant = Schemas["GrantView"];
 
@@ -18,6 +19,12 @@ export const grantQuery = (name: string) =>
     queryKey: ["grants", "one", name],
     queryFn: () => unwrap(api.GET("/api/v1/grants/{name}", { params: { path: { name } } })),
   });
+
+/** How often a grant was used; beyond a thousand times nobody counts. */
+export function timesUsed(grant: Grant): string {
+  const used = grant.used ?? 0;
+  return used === 0 ? "Never" : used >= 1000 ? "1,000 times or more" : counted(used, "time");
+}
 
 /** Which arguments a grant covers, in words where its bounds are of a kind that pages make. */
 export function coverage(grant: Grant): string {

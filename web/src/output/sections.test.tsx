@@ -65,3 +65,29 @@ test("values are written as people read them", () => {
   expect(formatValue(["a", "b"], "list")).toBe("a, b");
   expect(formatValue(1234.5, "integer")).toBe("1,235");
 });
+
+test("content that came beside a value is shown with it", async () => {
+  const content = [
+    { type: "text", text: "Here is the chart" },
+    { type: "image", mimeType: "image/png", data: "iVBORw0KGgo_" },
+    { type: "audio", mimeType: "audio/wav", data: "aGk=" },
+    { type: "resource", resource: { uri: "toolgate://servers/files/file:///tmp/a.pdf", mimeType: "application/pdf", blob: "aGVsbG8=" } },
+    { type: "resource", resource: { uri: "https://example.com/b.csv", text: "a,b\r\n1,2" } },
+    { type: "resource_link", uri: "https://example.com/", name: "there\u202e" },
+  ];
+  render(<Output value={{ n: 1 }} content={content} sections={[]} />);
+  expect(await screen.findByText("Here is the chart")).toBeDefined();
+  expect(screen.getByRole("img").getAttribute("src")).toBe("data:image/png;base64,iVBORw0KGgo/");
+  expect(document.querySelector("audio")?.getAttribute("src")).toBe("data:audio/wav;base64,aGk=");
+  expect(screen.getByText("a.pdf")).toBeDefined();
+  expect(screen.getByRole("button", { name: "Save" })).toBeDefined();
+  expect(screen.getByRole("region", { name: "b.csv" }).textContent).toContain("1,2");
+  expect(screen.getByText("there‹U+202E›")).toBeDefined();
+  expect(document.querySelector("a")).toBeNull();
+  expect(screen.getByRole("region", { name: "Structured result" }).textContent).toContain('"n": 1');
+});
+
+test("a result of nothing says so", () => {
+  render(<Output value={{ content: [] }} sections={[]} />);
+  expect(screen.getByText("It returned nothing.")).toBeDefined();
+});

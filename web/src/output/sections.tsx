@@ -7,7 +7,7 @@ import { Table } from "@/components/ui/table";
 import { cn } from "@/lib/cn";
 import { humanWord } from "@/lib/format";
 
-import { contentOf, Contents } from "./content";
+import { blocksOf, contentOf, Contents } from "./content";
 import { formatValue, isNumeric, type Item, itemsOf, type Shown, shownOf, wordOf } from "./value";
 
 const ChartSection = lazy(() => import("./charts").then((module) => ({ default: module.ChartSection })));
@@ -24,10 +24,12 @@ export function sectionsOf(value: unknown): Section[] {
   );
 }
 
-/** A result: its sections as the tool wants them drawn, and whatever else there is. */
-export function Output({ value, sections }: { value: unknown; sections: Section[] }) {
+/** A result: its sections as the tool wants them drawn, the content that came beside it, and whatever else there is. */
+export function Output({ value, sections, content }: { value: unknown; sections: Section[]; content?: unknown }) {
   const result = value as Item | null;
   const present = sections.filter((section) => result?.[section.key] !== undefined);
+  const beside = blocksOf(content);
+  if (beside) return <Contents blocks={beside} rest={value} />;
   if (present.length === 0) return <Unsectioned value={value} />;
   const covered = new Set(present.map((section) => section.key));
   const rest = Object.fromEntries(Object.entries(result ?? {}).filter(([key]) => !covered.has(key)));

@@ -59,7 +59,15 @@ export function TryTab({ draft }: { draft: Draft | null }) {
   if (!draft) {
     return (
       <Card>
-        <EmptyState icon={FlaskConical} title="There is no draft">
+        <EmptyState
+          icon={FlaskConical}
+          title="There is no draft"
+          action={
+            <Button asChild>
+              <Link to="/policy">Change the text</Link>
+            </Button>
+          }
+        >
           Change the text first. Then see here which recorded calls would have come out otherwise; nothing runs and nothing is saved.
         </EmptyState>
       </Card>

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { GitCommitVertical } from "lucide-react";
 
+import { Button } from "@/components/ui/button";
 import { Listing, rowNameLook } from "@/components/ui/listing";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState } from "@/components/ui/states";
@@ -49,7 +50,15 @@ export function VersionsTab() {
         columns={columns}
         rowKey={(one) => String(one.version)}
         empty={
-          <EmptyState icon={GitCommitVertical} title="Never changed">
+          <EmptyState
+            icon={GitCommitVertical}
+            title="Never changed"
+            action={
+              <Button asChild>
+                <Link to="/policy">To the text</Link>
+              </Button>
+            }
+          >
             The policies are those every tenant starts with. Each saved text becomes a version, and you can go back to any of them.
           </EmptyState>
         }

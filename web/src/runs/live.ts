@@ -20,15 +20,20 @@ export function useLiveRun(id: string | undefined): UseQueryResult<Run> {
     types,
     onEvent: (type, data) => {
       const event = data as RunEvent;
-      if (event.call_id !== id || id === undefined) return;
+      if (id === undefined) return;
       const key = runQuery(id).queryKey;
+      if (event.call_id !== id) {
+        // The question that its server asks is a call of its own; once that moves, the run is asked about again.
+        if (client.getQueryData(key)?.asks === event.call_id) void client.invalidateQueries({ queryKey: key });
+        return;
+      }
       client.setQueryData(key, (before) =>
         !before || before.events?.some((known) => known.seq === event.seq)
           ? before
           : { ...before, events: [...(before.events ?? []), event] },
       );
       // Progress says all there is to say; other events change the run itself.
-      if (type === "tool.output_appended") return;
+      if (type === "tool.output_appended" && !asksSomething(event)) return;
       void client.invalidateQueries({ queryKey: key });
       void client.invalidateQueries({ queryKey: ["runs"] });
       void client.invalidateQueries({ queryKey: ["usage"] });
@@ -36,6 +41,12 @@ export function useLiveRun(id: string | undefined): UseQueryResult<Run> {
     onReturn: () => (id === undefined ? undefined : void client.invalidateQueries({ queryKey: runQuery(id).queryKey })),
   });
   return query;
+}
+
+/** Whether a report says that the run's MCP server asks a person something. */
+function asksSomething(event: RunEvent): boolean {
+  const chunk = (event.data as { chunk?: { asks?: unknown } | null }).chunk;
+  return typeof chunk === "object" && chunk !== null && typeof chunk.asks === "string";
 }
 
 /** How far a run says it is: its latest report, and a share where it names one. */

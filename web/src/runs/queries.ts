@@ -8,7 +8,8 @@ export type RunEvent = Schemas["EventView"];
 /** What a list of runs is narrowed by. */
 export type RunFilter = { tool?: string; status?: string; actor?: string; text?: string; since?: string; until?: string };
 
-const PAGE = 100;
+/** How many runs come at once. */
+export const PAGE = 100;
 
 /** The latest runs, for the palette. */
 export const recentRunsQuery = queryOptions({

@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CopyableId, useCopy } from "@/components/ui/copyable";
-import { Drawer, DrawerSection } from "@/components/ui/drawer";
+import { BadgeSkeleton, Drawer, DrawerSection } from "@/components/ui/drawer";
 import { JsonView } from "@/components/ui/json-view";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
@@ -14,6 +14,7 @@ import { EffectBadge, EgressBadge, StatusBadge } from "@/components/ui/state-bad
 import { ErrorNote, ErrorState } from "@/components/ui/states";
 import { FileLinks } from "@/files/file-links";
 import { formatDuration, formatNumber, principalName } from "@/lib/format";
+import { Blocks, blocksOf } from "@/output/content";
 import { ShareButton } from "@/share/share-button";
 import { type Tool, toolQuery } from "@/tools/queries";
 import { Stopped } from "@/tools/result-panel";
@@ -47,10 +48,14 @@ export function RunDrawer() {
             <EffectBadge effect={shown.effect} />
             <EgressBadge egress={shown.egress} />
           </>
+        ) : run.isPending ? (
+          <BadgeSkeleton />
         ) : null
       }
       description={
-        shown ? (
+        run.isPending ? (
+          <Skeleton className="h-5 w-40" />
+        ) : shown ? (
           <span className="flex flex-wrap items-center gap-x-2">
             <CopyableId id={shown.id} />· <RelativeTime at={shown.created_at} />
           </span>
@@ -73,13 +78,24 @@ export function RunDrawer() {
   );
 }
 
+/** The words, pictures and files that came beside an output. */
+function Told({ content }: { content: unknown }) {
+  const blocks = blocksOf(content);
+  if (!blocks || blocks.length === 0) return null;
+  return (
+    <div className="mb-4 space-y-4">
+      <Blocks blocks={blocks} />
+    </div>
+  );
+}
+
 function Details({ run, tool }: { run: Run; tool?: Tool }) {
   const hidden = run.output == null ? [] : hiddenFields(tool, run.output);
   const edited = run.review?.input;
   return (
     <>
       <Facts run={run} />
-      {run.status === "pending" || run.status === "waiting" ? <WaitingFor run={run} /> : null}
+      {isOver(run.status) ? null : <WaitingFor run={run} />}
       {run.status === "pending" ? <PreviewOf run={run} /> : null}
       {isOver(run.status) && run.status !== "completed" ? <Stopped run={run} /> : null}
       <DrawerSection title="What happened">
@@ -97,6 +113,7 @@ function Details({ run, tool }: { run: Run; tool?: Tool }) {
       )}
       {run.output == null ? null : (
         <DrawerSection title="Output" aside={hidden.length > 0 ? "Redacted before it was kept" : null}>
+          <Told content={run.content} />
           <JsonView value={run.output} label="Output" />
           <FileLinks run={run.id} value={run.output} label="Files of the output" />
           {hidden.length > 0 ? (

@@ -1,9 +1,10 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { History } from "lucide-react";
+import { History, SearchX } from "lucide-react";
 import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
+import type { Schemas } from "@/api/client";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable";
@@ -12,16 +13,20 @@ import { LoadingRows } from "@/components/ui/skeleton";
 import { EffectBadge, StatusBadge } from "@/components/ui/state-badges";
 import { EmptyState, ErrorNote, ErrorState } from "@/components/ui/states";
 import { cn } from "@/lib/cn";
-import { formatDuration, principalName } from "@/lib/format";
+import { formatCount, formatDuration, principalName } from "@/lib/format";
+import { clipped } from "@/lib/visible";
+import { toolsQuery } from "@/tools/queries";
 
 import { runTime } from "./live";
-import { type Run, type RunFilter, runsQuery } from "./queries";
+import { PAGE, type Run, type RunFilter, runsQuery } from "./queries";
 
 const ROW = 52;
 
 /** Runs, newest first. More are asked for as the end comes near, and only the rows in sight are drawn. */
-export function RunTable({ filter, hideTool, empty }: { filter: RunFilter; hideTool?: boolean; empty: ReactNode }) {
+export function RunTable({ filter, hideTool, empty, action }: { filter: RunFilter; hideTool?: boolean; empty: ReactNode; action?: ReactNode }) {
   const list = useInfiniteQuery(runsQuery(filter));
+  const tools = useQuery({ ...toolsQuery, enabled: !hideTool });
+  const titles = useMemo(() => new Map(tools.data?.map((tool) => [tool.id, tool.title])), [tools.data]);
   const runs = useMemo(() => list.data?.pages.flatMap((page) => page.invocations) ?? [], [list.data]);
   const frame = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
@@ -32,9 +37,17 @@ export function RunTable({ filter, hideTool, empty }: { filter: RunFilter; hideT
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  // A search that has looked far enough asks before it looks further.
+  const searched = filter.text ? searchedBy(list.data?.pages ?? []) : null;
+  const asks = searched?.asks ?? false;
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && !list.isFetchNextPageError && last >= runs.length - 20) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, runs.length, list.isFetchNextPageError]);
+    if (!asks && hasNextPage && !isFetchingNextPage && !list.isFetchNextPageError && last >= runs.length - 20) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, runs.length, list.isFetchNextPageError, asks]);
+  const further = (
+    <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+      {isFetchingNextPage ? "Looking…" : "Look further back"}
+    </Button>
+  );
 
   if (list.isPending) {
     return (
@@ -50,11 +63,21 @@ export function RunTable({ filter, hideTool, empty }: { filter: RunFilter; hideT
       </Card>
     );
   }
+  if (runs.length === 0 && searched && hasNextPage && !list.isFetchNextPageError) {
+    return (
+      <Card className="border-dashed bg-transparent shadow-none">
+        <EmptyState icon={SearchX} title="Nothing found so far" action={further}>
+          It is not in <Searched {...searched} />. Inputs over 8 kB are not looked into.
+        </EmptyState>
+      </Card>
+    );
+  }
   if (runs.length === 0 && !hasNextPage) {
     return (
       <Card className="border-dashed bg-transparent shadow-none">
-        <EmptyState icon={History} title="No runs here">
+        <EmptyState icon={searched ? SearchX : History} title="No runs here" action={action}>
           {empty}
+          {searched && searched.calls > 0 ? ` All ${formatCount(searched.calls)} were looked through; inputs over 8 kB are left out.` : null}
         </EmptyState>
       </Card>
     );
@@ -84,7 +107,7 @@ export function RunTable({ filter, hideTool, empty }: { filter: RunFilter; hideT
         </div>
         <div role="rowgroup" ref={frame} className="relative" style={{ height: virtual.getTotalSize() }}>
           {items.map((item) => (
-            <Row key={runs[item.index]!.id} run={runs[item.index]!} index={item.index} top={item.start - top} columns={columns} hideTool={hideTool} />
+            <Row key={runs[item.index]!.id} run={runs[item.index]!} title={titles.get(runs[item.index]!.tool_id)} index={item.index} top={item.start - top} columns={columns} hideTool={hideTool} />
           ))}
         </div>
       </div>
@@ -93,6 +116,13 @@ export function RunTable({ filter, hideTool, empty }: { filter: RunFilter; hideT
           <ErrorNote error={list.error} className="flex-1" />
           <Button onClick={() => void fetchNextPage()}>Try again</Button>
         </div>
+      ) : asks && searched ? (
+        <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line px-5 py-3 max-md:px-4">
+          <p role="status" className="text-xs text-ink-3">
+            Looked through <Searched {...searched} />.
+          </p>
+          {further}
+        </div>
       ) : hasNextPage ? (
         <p className="border-t border-line px-5 py-3 text-center text-xs text-ink-3">Loading more…</p>
       ) : null}
@@ -100,9 +130,36 @@ export function RunTable({ filter, hideTool, empty }: { filter: RunFilter; hideT
   );
 }
 
-const Row = memo(function Row({ run, index, top, columns, hideTool }: { run: Run; index: number; top: number; columns: string; hideTool?: boolean }) {
+/** How far a search went: how many runs, and back to when. It asks before it goes on when the last part was not full. */
+function searchedBy(pages: Schemas["InvocationListView"][]): { calls: number; backTo?: string; asks: boolean } {
+  const last = pages.at(-1);
+  return {
+    calls: pages.reduce((sum, page) => sum + (page.searched?.calls ?? 0), 0),
+    backTo: pages.findLast((page) => page.searched?.back_to)?.searched?.back_to ?? undefined,
+    asks: last?.next_cursor != null && last.invocations.length < PAGE,
+  };
+}
+
+function Searched({ calls, backTo }: { calls: number; backTo?: string }) {
+  return (
+    <>
+      the newest {formatCount(calls)} runs{backTo ? <>, back to <RelativeTime at={backTo} /></> : null}
+    </>
+  );
+}
+
+const Row = memo(function Row({ run, title, index, top, columns, hideTool }: {
+  run: Run;
+  /** What people call the tool, where they may still see it. */
+  title?: string;
+  index: number;
+  top: number;
+  columns: string;
+  hideTool?: boolean;
+}) {
   const time = runTime(run);
-  const name = hideTool ? inputLine(run) : run.tool_id;
+  const name = hideTool ? inputLine(run) : title ? clipped(title, 80) : run.tool_id;
+  const titled = !hideTool && title !== undefined;
   return (
     <div
       role="row"
@@ -118,12 +175,13 @@ const Row = memo(function Row({ run, index, top, columns, hideTool }: { run: Run
           to="."
           search={(before: Record<string, unknown>) => ({ ...before, run: run.id }) as never}
           resetScroll={false}
-          className="font-mono text-xs text-ink outline-offset-[-2px] after:absolute after:inset-0"
-          title={name}
+          className={cn("text-ink outline-offset-[-2px] after:absolute after:inset-0", titled ? "text-sm font-medium" : "font-mono text-xs")}
+          title={hideTool ? name : run.tool_id}
         >
           {name}
           <span className="sr-only"> run {shortId(run.id)}</span>
         </Link>
+        {titled ? <span className="block truncate font-mono text-xs text-ink-3 max-md:hidden">{run.tool_id}</span> : null}
         <span className="block truncate text-xs text-ink-3 md:hidden">
           {principalName(run.actor).name} · <RelativeTime at={run.created_at} />
         </span>

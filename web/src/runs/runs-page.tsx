@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 
 import { Button } from "@/components/ui/button";
@@ -81,6 +81,15 @@ export function RunsPage() {
       </div>
       <RunTable
         filter={{ tool: search.tool, status: search.status, actor: search.actor, text: search.text, since }}
+        action={
+          narrowed ? (
+            <Button onClick={() => void navigate({ search: {}, replace: true })}>Show all runs</Button>
+          ) : (
+            <Button asChild>
+              <Link to="/">To the tools</Link>
+            </Button>
+          )
+        }
         empty={narrowed ? "No run fits. Take a filter away, or look further back." : "Run a tool: every call is kept here with its input and result."}
       />
     </>

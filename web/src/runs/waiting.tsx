@@ -1,9 +1,12 @@
+import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { FlaskConical, ShieldCheck } from "lucide-react";
+import { FlaskConical, MessageCircleQuestion, ShieldCheck } from "lucide-react";
 
+import { api, unwrap } from "@/api/client";
 import { Button } from "@/components/ui/button";
 import { type Change, DiffRows } from "@/components/ui/diff-rows";
 import { RelativeTime } from "@/components/ui/relative-time";
+import { ErrorNote } from "@/components/ui/states";
 import { principalName } from "@/lib/format";
 import { clipped } from "@/lib/visible";
 import { pages } from "@/shell/pages";
@@ -31,6 +34,24 @@ export function PreviewOf({ run }: { run: Run }) {
   );
 }
 
+/** What the MCP server behind a running call asks, and the way to its form. */
+function ServerAsks({ run }: { run: Run }) {
+  const open = useMutation({
+    mutationFn: () => unwrap(api.POST("/api/v1/invocations/{id}/links", { params: { path: { id: run.id } } })),
+    onSuccess: ({ share_url }) => void (share_url && window.open(share_url, "_blank", "noopener")),
+  });
+  return (
+    <div className="space-y-3 text-sm text-ink-2">
+      <p>The MCP server behind this tool asks a person something. The run goes on when it is answered.</p>
+      {open.isError ? <ErrorNote error={open.error} /> : null}
+      <Button disabled={open.isPending} onClick={() => open.mutate()}>
+        <MessageCircleQuestion aria-hidden />
+        Answer it
+      </Button>
+    </div>
+  );
+}
+
 /** What a run waits for, and the way to whoever can help. */
 export function WaitingFor({ run }: { run: Run }) {
   const navigate = useNavigate();
@@ -44,6 +65,7 @@ export function WaitingFor({ run }: { run: Run }) {
     const what = typeof waiting?.reason === "string" ? waiting.reason : "an answer from outside";
     return <p className="text-sm text-ink-2">It waits for {what}. You can leave this page: the result is kept.</p>;
   }
+  if (run.status === "running" && run.asks) return <ServerAsks run={run} />;
   if (run.status !== "pending") return null;
   return (
     <div className="space-y-3 text-sm text-ink-2">

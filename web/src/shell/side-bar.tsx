@@ -43,7 +43,8 @@ export function SideBar({ onGo }: { onGo?: () => void }) {
         <span className="text-base font-semibold tracking-tight">Toolgate</span>
       </div>
       <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-3 pb-4">
-        {(["Work", "Build", "Admin"] as const).map((group) => {
+        {/* What everyone has comes first and stays where it is; the rest comes at once, below it. */}
+        {(me.isPending ? (["Work"] as const) : (["Work", "Build", "Admin"] as const)).map((group) => {
           const entries = shown.filter((page) => page.group === group && !belongs(page, shown));
           return entries.length === 0 ? null : (
             <div key={group} className="mb-4">

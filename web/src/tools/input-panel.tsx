@@ -145,7 +145,8 @@ export function InputPanel({ tool, who, input, onChange, onRun, busy, violations
             </Suspense>
           )}
         </div>
-        <div className="border-t border-line p-4">
+        {/* Where the columns stack, the page scrolls and not the form: the button stays at the lower edge. */}
+        <div className="rounded-b-xl border-t border-line bg-surface p-4 max-lg:sticky max-lg:bottom-0 max-lg:z-10">
           <Button look="primary" className="w-full" disabled={busy} onClick={send}>
             <Play aria-hidden />
             {busy ? "Running…" : "Run"}

@@ -11,7 +11,7 @@ import { PageHeader } from "@/components/ui/page-header";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { effectWords, originOf } from "@/components/ui/state-badges";
 import { EmptyState, ErrorState } from "@/components/ui/states";
-import { FirstRun } from "@/first-run/first-run";
+import { FirstRun, useFirstRun } from "@/first-run/first-run";
 import { cn } from "@/lib/cn";
 import { counted, humanWord } from "@/lib/format";
 
@@ -31,11 +31,15 @@ export function LibraryPage() {
   const tools = useQuery(toolsQuery);
   const usage = useQuery(usageQuery());
   const stats = useMemo(() => statsByTool(usage.data ?? []), [usage.data]);
+  const firstRun = useFirstRun();
+  // Tools stand in the order of their use, below what a new install begins with: all of it is drawn at once, and nothing
+  // jumps away from under a hand.
+  const pending = tools.isPending || usage.isPending || firstRun.pending;
   return (
     <>
       <PageHeader title="Tools" description="Everything you and your agents can run here." />
-      <FirstRun />
-      {tools.isPending ? (
+      {pending ? null : <FirstRun {...firstRun} />}
+      {pending ? (
         <LoadingCards />
       ) : tools.isError ? (
         <ErrorState error={tools.error} what="The tools could not be loaded" onRetry={() => void tools.refetch()} />

@@ -11,7 +11,9 @@ import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { StatusBadge } from "@/components/ui/state-badges";
 import { EmptyState, ErrorNote, ErrorState } from "@/components/ui/states";
 import { sentence } from "@/api/error";
+import { FileLinks } from "@/files/file-links";
 import { formatDuration } from "@/lib/format";
+import { Blocks, blocksOf } from "@/output/content";
 import { Output, sectionsOf } from "@/output/sections";
 import { useCancelRun } from "@/runs/actions";
 import { progressOf, runTime } from "@/runs/live";
@@ -44,7 +46,10 @@ export function ResultPanel({ tool, call, run, calling, refused, onRerun }: {
       </div>
       {refused ? <ErrorNote error={refused} className="mb-4" /> : null}
       {shown ? (
-        <RunResult tool={tool} run={shown} />
+        <>
+          <RunResult tool={tool} run={shown} />
+          <FileLinks run={shown.id} value={shown.output} label="Files of the result" card />
+        </>
       ) : calling || (call !== undefined && run.isPending) ? (
         <Card className="p-5">
           <Loading label="Running">
@@ -90,7 +95,7 @@ function Headline({ run }: { run: Run }) {
 /** One run's result, wherever it is shown. */
 export function RunResult({ tool, run }: { tool?: Tool; run: Run }) {
   if (run.status === "completed" || (run.output != null && isOver(run.status))) {
-    return <Output value={run.output} sections={sectionsOf(tool?.output_sections)} />;
+    return <Output value={run.output} content={run.content} sections={sectionsOf(tool?.output_sections)} />;
   }
   if (!isOver(run.status)) return <UnderWay run={run} />;
   return <Stopped run={run} />;
@@ -125,11 +130,9 @@ function UnderWay({ run }: { run: Run }) {
           </div>
         </div>
       ) : (
-        <>
-          <PreviewOf run={run} />
-          <WaitingFor run={run} />
-        </>
+        <PreviewOf run={run} />
       )}
+      <WaitingFor run={run} />
       {cancel.isError ? <ErrorNote error={cancel.error} /> : null}
       <Button look="danger" disabled={cancel.isPending || run.cancel_requested} onClick={() => cancel.mutate()}>
         <Square aria-hidden />
@@ -152,12 +155,18 @@ function Elapsed({ run }: { run: Run }) {
 /** Why there is no result, and what would help. */
 export function Stopped({ run }: { run: Run }) {
   const error = run.error;
+  const told = blocksOf((error?.details as { content?: unknown } | undefined)?.content);
   const said = run.status === "rejected" && run.reason ? `“${run.reason}”` : sentence(error?.message ?? "");
   return (
     <Card className="p-5">
       <p className="text-sm font-medium">{titles[run.status] ?? "It did not end well."}</p>
       {said ? <p className="mt-1 max-w-[72ch] break-words text-sm text-ink-2">{said}</p> : null}
       {error?.hint ? <p className="mt-1 max-w-[72ch] text-sm text-ink-3">{sentence(error.hint)}</p> : null}
+      {told ? (
+        <div className="mt-3 space-y-3">
+          <Blocks blocks={told} plain />
+        </div>
+      ) : null}
       {error?.code ? <code className="mt-2 block font-mono text-xs text-ink-3">{error.code}</code> : null}
     </Card>
   );

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import { lazy, Suspense } from "react";
 
+import { Button } from "@/components/ui/button";
 import { usePageTitle } from "@/components/ui/page-header";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { ApprovalBadge, EffectBadge, EgressBadge, OriginBadge } from "@/components/ui/state-badges";
@@ -31,7 +32,20 @@ export function ToolPage() {
   usePageTitle(tool.data?.title ?? id);
   if (tool.isPending) return <LoadingTool />;
   if (tool.isError) {
-    return <ErrorState level={1} error={tool.error} what="This tool can't be shown" onRetry={() => void tool.refetch()} className="py-24" />;
+    return (
+      <ErrorState
+        level={1}
+        error={tool.error}
+        what="This tool can't be shown"
+        onRetry={() => void tool.refetch()}
+        elsewhere={
+          <Button asChild>
+            <Link to="/">To the tools</Link>
+          </Button>
+        }
+        className="py-24"
+      />
+    );
   }
   // A new tool begins with a fresh form.
   return <Loaded key={id} tool={tool.data} />;

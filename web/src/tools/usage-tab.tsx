@@ -1,7 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { ChartLine } from "lucide-react";
 import { lazy, Suspense } from "react";
 
+import { Button } from "@/components/ui/button";
 import { Card, TitledCard } from "@/components/ui/card";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { EmptyState, ErrorState } from "@/components/ui/states";
@@ -27,7 +29,17 @@ export function UsageTab({ tool }: { tool: string }) {
   const stats = statsByTool(usage.data).get(tool);
   if (!stats) {
     return (
-      <EmptyState icon={ChartLine} title="Not used yet">
+      <EmptyState
+        icon={ChartLine}
+        title="Not used yet"
+        action={
+          <Button asChild>
+            <Link to="." search={((before: Record<string, unknown>) => ({ ...before, tab: undefined })) as never}>
+              Run it
+            </Link>
+          </Button>
+        }
+      >
         Runs of the last 30 days are counted here: yours, or everyone’s if you read the record.
       </EmptyState>
     );

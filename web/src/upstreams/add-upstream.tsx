@@ -24,6 +24,7 @@ export function AddUpstream({ onClose }: { onClose: () => void }) {
   const [command, setCommand] = useState("");
   const [args, setArgs] = useState("");
   const [auth, setAuth] = useState("none");
+  const [questions, setQuestions] = useState("refuse");
   const add = useMutation({
     mutationFn: async () => {
       const transport: Schemas["TransportView"] =
@@ -33,7 +34,7 @@ export function AddUpstream({ onClose }: { onClose: () => void }) {
       await unwrap(
         api.PUT("/api/v1/upstreams/{name}", {
           params: { path: { name }, header: { "If-None-Match": "*" } },
-          body: { title, transport, enabled: true, auth, connect_timeout_ms: 30_000, concurrency: 16 },
+          body: { title, transport, enabled: true, auth, connect_timeout_ms: 30_000, concurrency: 16, questions },
         }),
       );
       // A server that has to be connected first can't be looked at yet; it is written all the same.
@@ -115,6 +116,22 @@ export function AddUpstream({ onClose }: { onClose: () => void }) {
             { value: "none", title: "None" },
             { value: "shared", title: "One for all" },
             { value: "per_user", title: "Each person’s own" },
+          ]}
+        />
+      </div>
+      <div>
+        <p id="upstream-questions" className="text-sm font-medium">
+          When it asks something in the middle of a call
+        </p>
+        <p className="mb-1.5 text-xs text-ink-3">Its words are shown as its own. Forms that are after passwords or tokens are always refused.</p>
+        <Segmented
+          name="upstream-questions"
+          labelledBy="upstream-questions"
+          value={questions}
+          onChange={setQuestions}
+          options={[
+            { value: "refuse", title: "Refuse it" },
+            { value: "ask", title: "Ask the person who calls" },
           ]}
         />
       </div>

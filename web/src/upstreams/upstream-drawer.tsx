@@ -6,12 +6,12 @@ import type { ReactNode } from "react";
 import { api, unwrap } from "@/api/client";
 import { Button } from "@/components/ui/button";
 import { ConfirmButton } from "@/components/ui/confirm-button";
-import { Drawer, DrawerSection } from "@/components/ui/drawer";
+import { BadgeSkeleton, Drawer, DrawerSection } from "@/components/ui/drawer";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { ErrorNote, ErrorState } from "@/components/ui/states";
 import { toast } from "@/components/ui/toast";
-import { counted, principalName } from "@/lib/format";
+import { counted, formatDuration, principalName } from "@/lib/format";
 import { visible } from "@/lib/visible";
 
 import { reachedBy, type Upstream, upstreamQuery } from "./queries";
@@ -26,7 +26,7 @@ export function UpstreamDrawer({ name, onClose }: { name: string; onClose: () =>
     <Drawer
       open
       onClose={onClose}
-      badges={upstream.data ? <HealthBadge upstream={upstream.data} /> : undefined}
+      badges={upstream.data ? <HealthBadge upstream={upstream.data} /> : upstream.isPending ? <BadgeSkeleton /> : undefined}
       title={<span className="break-all font-mono text-lg">{name}</span>}
       description={upstream.data?.title ? visible(upstream.data.title) : undefined}
       footer={upstream.data ? <Actions upstream={upstream.data} onGone={onClose} /> : undefined}
@@ -50,7 +50,9 @@ function Facts({ upstream }: { upstream: Upstream }) {
   const facts: [string, ReactNode][] = [
     ["Reached by", <code key="reached" className="break-all font-mono text-xs">{reachedBy(upstream)}</code>],
     ["Account", accounts[upstream.auth ?? "none"] ?? upstream.auth],
+    ["Its questions", upstream.questions === "ask" ? "Put to the person who calls" : "Refused"],
     ["Protocol", health?.protocol ?? "Not known yet"],
+    ["Answers in", health?.typical_ms ? `About ${formatDuration(health.typical_ms)}` : "Not known yet"],
     ["At once", counted(upstream.concurrency ?? 16, "call")],
     ["Tools", tools.length > 0 ? tools.map(([state, count]) => `${count} ${state}`).join(", ") : "None yet"],
     ["Written", <span key="by">{principalName(upstream.updated_by).name} <RelativeTime at={upstream.updated_at} className="text-ink-3" /></span>],

@@ -4,6 +4,7 @@ import { ChartLine } from "lucide-react";
 import { lazy, Suspense } from "react";
 
 import { api, unwrap } from "@/api/client";
+import { Button } from "@/components/ui/button";
 import { Card, TitledCard } from "@/components/ui/card";
 import { nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
@@ -104,7 +105,15 @@ export function UsagePage() {
         </Card>
       ) : usage.data.length === 0 ? (
         <Card>
-          <EmptyState icon={ChartLine} title="Nothing was called">
+          <EmptyState
+            icon={ChartLine}
+            title="Nothing was called"
+            action={
+              <Button asChild>
+                <Link to="/">To the tools</Link>
+              </Button>
+            }
+          >
             Calls of the last {days} days are counted here.
           </EmptyState>
         </Card>

@@ -87,7 +87,7 @@ impl App {
     ///
     /// # Errors
     /// Before it is known where the person can be sent back to, they are told here; from then on, the application, if
-    /// someone who manages the tenant named it.
+    /// someone who manages the tenant named it or it is on the person's own machine.
     pub async fn check_authorization(
         &self,
         actor: &Actor,
@@ -106,18 +106,18 @@ impl App {
             )));
         }
         let checked = check(&request, &client, base);
-        let (scopes, resource) = checked.map_err(|(code, description)| match client.kind {
-            OauthClientKind::Registered => AuthorizeFault::Back {
+        // Anyone can make an application that nobody here named: a link to us must not send people on to wherever it
+        // likes before they decided anything (RFC 9700, 4.11.2). Their own machine is no such place.
+        let sent_back =
+            client.kind == OauthClientKind::Registered || redirect::is_loopback_uri(&request.redirect_uri);
+        let (scopes, resource) = checked.map_err(|(code, description)| match sent_back {
+            true => AuthorizeFault::Back {
                 redirect_uri: request.redirect_uri.clone(),
                 state: request.state.clone(),
                 code,
                 description: description.to_owned(),
             },
-            // Anyone can make such an application: a link to us must not send people on to wherever it likes before
-            // they decided anything (RFC 9700, 4.11.2).
-            OauthClientKind::MetadataDocument | OauthClientKind::Dynamic => {
-                AuthorizeFault::Here(OauthError::new(code, description))
-            }
+            false => AuthorizeFault::Here(OauthError::new(code, description)),
         })?;
         Ok(Authorization {
             redirect_place: redirect::place(&request.redirect_uri),

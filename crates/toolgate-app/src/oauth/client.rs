@@ -11,7 +11,7 @@ use toolgate_core::text::plain_name;
 use toolgate_core::{Actor, JsonText};
 
 use super::redirect;
-use super::{OauthCode, OauthError};
+use super::{DynamicRegistration, OauthCode, OauthError};
 use crate::bounds;
 use crate::secret::Secret;
 use crate::stored::{Stored, part_of};
@@ -164,11 +164,16 @@ impl App {
     ) -> Result<Option<OauthClient>, OauthError> {
         if client_id.starts_with(DYNAMIC) {
             // Those that named themselves while they could are not let in once they can't.
-            if !self.oauth.settings.dynamic_registration {
+            let may = self.oauth.settings.dynamic_registration;
+            if may == DynamicRegistration::Off {
                 return Ok(None);
             }
             let registration = self.store().oauth_registration(client_id).await?;
-            return Ok(registration.map(|registration| registration.client));
+            let client = registration.map(|registration| registration.client);
+            return Ok(client.filter(|client| {
+                may == DynamicRegistration::Any
+                    || client.redirect_uris.iter().all(|uri| redirect::is_local(uri))
+            }));
         }
         if client_id.parse::<Slug>().is_err() {
             return Ok(None);

@@ -46,12 +46,24 @@ const GRANT_IDLE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The most grants of one person at once.
 const MOST_GRANTS: u32 = 200;
 
+/// Which applications may name themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DynamicRegistration {
+    /// None.
+    Off,
+    /// Those on the person's own machine. A code that is sent there reaches nobody else, so what such an application
+    /// calls itself can mislead, and what it can take is what any program of that person could.
+    Local,
+    /// Any, wherever people are sent back to.
+    Any,
+}
+
 /// What the operator decided about applications.
 pub struct OauthSettings {
     /// Whether this server hands out tokens itself.
     pub built_in: bool,
-    /// Whether applications may name themselves (RFC 7591).
-    pub dynamic_registration: bool,
+    /// Which applications may name themselves (RFC 7591).
+    pub dynamic_registration: DynamicRegistration,
     /// Where applications' own documents are fetched; none means that ids which are addresses are refused.
     pub documents: Option<Arc<dyn ClientDocuments>>,
     /// Other servers whose access tokens are taken.
@@ -60,7 +72,12 @@ pub struct OauthSettings {
 
 impl Default for OauthSettings {
     fn default() -> Self {
-        Self { built_in: true, dynamic_registration: false, documents: None, issuers: Vec::new() }
+        Self {
+            built_in: true,
+            dynamic_registration: DynamicRegistration::Local,
+            documents: None,
+            issuers: Vec::new(),
+        }
     }
 }
 
@@ -120,10 +137,10 @@ impl App {
         self.oauth.settings.built_in
     }
 
-    /// Whether applications may name themselves.
+    /// Whether applications may name themselves, those on a person's own machine at least.
     #[must_use]
     pub fn oauth_registers(&self) -> bool {
-        self.oauth.settings.built_in && self.oauth.settings.dynamic_registration
+        self.oauth.settings.built_in && self.oauth.settings.dynamic_registration != DynamicRegistration::Off
     }
 
     /// Whether an application's id may be the address of a document about it.

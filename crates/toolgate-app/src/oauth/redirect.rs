@@ -30,6 +30,18 @@ pub(super) fn check(uri: &str) -> Result<(), &'static str> {
     }
 }
 
+/// Whether whoever answers there is on the person's own machine.
+pub(super) fn is_local(uri: &str) -> bool {
+    // A scheme of its own opens an application that the person installed.
+    let own_scheme = |url: Url| !matches!(url.scheme(), "http" | "https");
+    is_loopback_uri(uri) || Url::parse(uri).is_ok_and(own_scheme)
+}
+
+/// Whether this leads to a port of the person's own machine.
+pub(super) fn is_loopback_uri(uri: &str) -> bool {
+    Url::parse(uri).is_ok_and(|url| url.scheme() == "http" && is_loopback(&url))
+}
+
 /// Whether an address that was asked for is one of those that were named before.
 pub(super) fn matches(named: &[String], asked: &str) -> bool {
     check(asked).is_ok()
@@ -97,6 +109,22 @@ mod tests {
             "https://app.example/\nx",
         ] {
             assert!(check(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_the_persons_own_machine_is_local() {
+        for (uri, local) in [
+            ("http://127.0.0.1:1234/back", true),
+            ("http://[::1]/back", true),
+            ("http://localhost/back", true),
+            ("com.example.app:/back", true),
+            ("https://127.0.0.1/back", false),
+            ("https://app.example/back", false),
+            ("http://localhost.evil.example/back", false),
+            ("", false),
+        ] {
+            assert_eq!(is_local(uri), local, "{uri}");
         }
     }
 

@@ -7,7 +7,7 @@ use toolgate_core::port::store::StoreError;
 
 use super::client::{DYNAMIC, check_redirects};
 use super::client_document::shown;
-use super::{OauthCode, OauthError};
+use super::{DynamicRegistration, OauthCode, OauthError, redirect};
 use crate::attempts::address_bucket;
 use crate::secret::Secret;
 use crate::{App, AppError};
@@ -46,7 +46,7 @@ impl App {
     /// When applications may not name themselves, what it says can't be used, or too many come from one address.
     pub async fn register_oauth_client(
         &self,
-        registration: Registration,
+        mut registration: Registration,
         peer: IpAddr,
     ) -> Result<Registered, OauthError> {
         if !self.oauth_registers() {
@@ -59,6 +59,17 @@ impl App {
                 format!("people can't be sent back to `{uri}`: {why}"),
             )
         })?;
+        if self.oauth.settings.dynamic_registration == DynamicRegistration::Local {
+            // Some name a site of theirs beside their place on the machine; they are told which are kept.
+            registration.redirect_uris.retain(|uri| redirect::is_local(uri));
+            if registration.redirect_uris.is_empty() {
+                return Err(OauthError::new(
+                    OauthCode::InvalidRedirectUri,
+                    "applications that name themselves must be on the person's own machine here; others need \
+                     `dynamic_registration = true`, or someone who manages applications to name them",
+                ));
+            }
+        }
         // RFC 7591 has `client_secret_basic` where nothing is said; what says nothing here is most often a desktop
         // application, which keeps no secret.
         let auth_method = registration.auth_method.unwrap_or_else(|| "none".to_owned());

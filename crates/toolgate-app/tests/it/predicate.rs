@@ -20,6 +20,7 @@ use toolgate_core::runner::{CallInput, Parts, Settings};
 use toolgate_core::scope::Scopes;
 use toolgate_core::{
     AccessRules, Actor, BoundTool, Call, ClearedCall, ErrorCode, JsonText, Runner, Source, Status, Timestamp,
+    ToolOutput,
 };
 use toolgate_policy::{AccessAuthorizer, GrantedConnections};
 use toolgate_testkit::Forgetful;
@@ -28,8 +29,8 @@ struct Nothing;
 
 #[async_trait]
 impl Executor for Nothing {
-    async fn execute(&self, _: ClearedCall) -> Result<Value, ToolFailure> {
-        Ok(json!({}))
+    async fn execute(&self, _: ClearedCall) -> Result<ToolOutput, ToolFailure> {
+        Ok(json!({}).into())
     }
 }
 

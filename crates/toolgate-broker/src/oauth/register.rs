@@ -69,6 +69,7 @@ pub(crate) async fn register(
     metadata: &Metadata,
     registry: &ClientRegistry,
     redirect_uri: &str,
+    scopes: &[String],
 ) -> Result<Client, CallError> {
     if let Some(known) = registry.known(&metadata.issuer) {
         let auth = auth_of(metadata, known.client_secret.is_some(), None);
@@ -83,7 +84,12 @@ pub(crate) async fn register(
         return Err(unusable("the authorization server lets nobody register")
             .hint("have the operator register this gate there and name it under `[[connections.clients]]`"));
     };
-    let answer = send(client.request(Method::POST, endpoint).json(&client_description(redirect_uri)))
+    let mut description = client_description(redirect_uri);
+    if !scopes.is_empty() {
+        // Many servers let a client ask for no more than it registered with.
+        description["scope"] = scopes.join(" ").into();
+    }
+    let answer = send(client.request(Method::POST, endpoint).json(&description))
         .await
         .map_err(|cause| unreachable("the authorization server", &cause))?;
     let made = answer.status.is_success().then(|| serde_json::from_slice::<Registered>(&answer.bytes).ok());

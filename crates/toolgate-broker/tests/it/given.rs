@@ -185,7 +185,7 @@ pub(crate) async fn change(store: &Arc<dyn Store>, writes: Vec<Write>) {
 pub(crate) fn returned(papers: toolgate_core::JsonText, sent_back: &str) -> Returned {
     let url = toolgate_egress::Url::parse(sent_back).unwrap();
     let of = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
-    Returned { papers, code: of("code"), issuer: of("iss") }
+    Returned { papers, code: of("code"), refusal: of("error"), issuer: of("iss") }
 }
 
 fn broker(

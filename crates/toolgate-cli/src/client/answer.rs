@@ -8,7 +8,7 @@ use toolgate_api::{CallView, ErrorView};
 
 use super::fail::{Exit, print_error};
 use super::http::{Answer, PATIENCE};
-use super::{Global, Stop, section, show};
+use super::{Global, Stop, content, section, show};
 use crate::print;
 
 /// How long to wait for a call.
@@ -52,7 +52,8 @@ pub(super) fn show_call(answer: Answer, sections: &Value, global: &Global) -> Re
     if call.ok {
         if !global.json {
             let value = call.value.as_ref().map_or(Value::Null, toolgate_core::JsonText::to_value);
-            print::data(section::render(&value, sections));
+            let told = content::render(&value, call.content.as_ref());
+            print::data(told.unwrap_or_else(|| section::render(&value, sections)));
         }
         let milliseconds = |micros: u64| micros as f64 / 1000.0;
         let (gate, tool) = (milliseconds(call.timing.gate_us), milliseconds(call.timing.tool_us));

@@ -1,5 +1,6 @@
 //! The record as a list: newest first, narrowed, and followed as it grows.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -114,8 +115,8 @@ pub(super) async fn run(args: &ListArgs, global: &Global) -> Result<ExitCode, St
             }
         }
         // What was written while the list was read stands in both.
-        let seen = events.iter().map(|event| event.position).collect();
-        return follow(&gate, &narrowing, newest.unwrap_or(0), seen, global).await;
+        let seen = events.iter().map(place).collect();
+        return follow(&gate, &narrowing, newest.unwrap_or_default(), seen, global).await;
     }
     if global.json {
         let mut body = json!({ "events": events });
@@ -134,6 +135,11 @@ pub(super) async fn run(args: &ListArgs, global: &Global) -> Result<ExitCode, St
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What tells an event from every other.
+fn place(listed: &AuditEventView) -> (String, i64) {
+    (listed.session_id.clone(), listed.seq)
 }
 
 fn row(listed: &AuditEventView) -> Vec<String> {
@@ -177,32 +183,32 @@ fn line(listed: &AuditEventView, json: bool) -> Result<String, Stop> {
 async fn follow(
     gate: &Gate,
     narrowing: &[(&'static str, String)],
-    mut last: i64,
-    mut seen: Vec<i64>,
+    mut last: String,
+    mut seen: HashSet<(String, i64)>,
     global: &Global,
 ) -> Result<ExitCode, Stop> {
     // The first connection must work: a wrong address or key does not pass by itself.
-    let mut response = Some(open(gate, narrowing, last).await?);
+    let mut response = Some(open(gate, narrowing, &last).await?);
     let mut pause = SHORTEST_PAUSE;
     loop {
         if let Some(mut response) = response.take() {
             let mut frames = Frames::default();
             while let Ok(Ok(Some(piece))) = tokio::time::timeout(SILENCE, response.chunk()).await {
                 for frame in frames.push(&piece) {
-                    let Ok(position) = frame.id.parse::<i64>() else {
+                    if frame.id.is_empty() {
                         return Err(
                             Stop::failed("the record may no longer be read").hint("see `toolgate doctor`")
                         );
-                    };
-                    (last, pause) = (position, SHORTEST_PAUSE);
-                    if seen.contains(&position) {
-                        continue;
                     }
+                    (last, pause) = (frame.id, SHORTEST_PAUSE);
                     let listed: AuditEventView = serde_json::from_str(&frame.data).map_err(|_| {
                         Stop::failed("an event came that this command can't read").hint(
                             "compare the versions of the gate and of this command with `toolgate doctor`",
                         )
                     })?;
+                    if seen.contains(&place(&listed)) {
+                        continue;
+                    }
                     if show::stream(line(&listed, global.json)?.as_bytes()).is_err() {
                         return Ok(ExitCode::SUCCESS);
                     }
@@ -213,7 +219,7 @@ async fn follow(
         global.talk(format_args!("the connection is lost; trying again in {:.1} s", pause.as_secs_f64()));
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
-        response = match open(gate, narrowing, last).await {
+        response = match open(gate, narrowing, &last).await {
             Ok(response) => Some(response),
             Err(stop) if stop.passes() => None,
             Err(stop) => return Err(stop),
@@ -221,7 +227,7 @@ async fn follow(
     }
 }
 
-async fn open(gate: &Gate, narrowing: &[(&'static str, String)], last: i64) -> Result<Response, Stop> {
+async fn open(gate: &Gate, narrowing: &[(&'static str, String)], last: &str) -> Result<Response, Stop> {
     let url = gate.url(&["api", "v1", "audit", "events", "live"], narrowing);
     let request = gate.request(Method::GET, url).header("accept", "text/event-stream");
     gate.stream(request.header("last-event-id", last)).await

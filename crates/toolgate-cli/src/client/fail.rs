@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::Value;
 use toolgate_api::ErrorView;
 
-use super::show;
+use super::{content, show};
 use crate::print;
 
 /// What the exit code tells.
@@ -108,6 +108,9 @@ impl From<anyhow::Error> for Stop {
 pub(super) fn print_error(error: &ErrorView) {
     let code = if error.code.is_empty() { String::new() } else { format!("[{}]", show::plain(&error.code)) };
     print::talk(format_args!("error{code}: {}", show::plain(&error.message)));
+    if let Some(said) = content::of_failure(error.details.as_ref(), &error.message) {
+        print::talk(said);
+    }
     let violations = error.details.as_ref().and_then(|details| details.get("violations")?.as_array());
     // A single violation already stands in the message.
     for violation in violations.filter(|found| found.len() > 1).into_iter().flatten() {

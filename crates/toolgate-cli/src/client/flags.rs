@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Number, Value};
+use toolgate_core::number::{TOO_WIDE, has_wide_integer};
 
 use super::schema::{self, Choice, Field, Kind};
 
@@ -196,6 +197,9 @@ fn parse_number(text: &str) -> Result<Value, String> {
 }
 
 fn parse_json(text: &str) -> Result<Value, String> {
+    if has_wide_integer(text.as_bytes()) {
+        return Err(TOO_WIDE.to_owned());
+    }
     serde_json::from_str(text).map_err(|cause| format!("must be JSON: {cause}"))
 }
 

@@ -26,7 +26,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GrantCommand {
-    /// List standing grants: your own, or all of them if you manage approvals.
+    /// List standing grants and how often each was used: your own, or all of them if you manage approvals.
     #[command(after_help = LIST_EXAMPLES)]
     List,
     /// Show a standing grant, and how often it was used.
@@ -59,9 +59,14 @@ impl Facts for GrantView {
             ("given", format!("{} by {}", show::moment(&self.created_at), self.by)),
             ("with", self.call_id.clone()),
             ("ends", show::moment(&self.expires_at)),
-            ("used", self.used.map_or_else(String::new, |times| times.to_string())),
+            ("used", times(self.used)),
         ]
     }
+}
+
+/// What was used more often than is counted was used at least that often.
+fn times(used: u64) -> String {
+    if used >= 1_000 { "1000 or more".to_owned() } else { used.to_string() }
 }
 
 fn caller(grant: &GrantView) -> String {
@@ -81,13 +86,14 @@ pub(super) async fn run(command: GrantCommand, global: &Global) -> Result<ExitCo
 
 async fn list(global: &Global) -> Result<ExitCode, Stop> {
     let listing = Listing { path: &["grants"], items: "grants", ..Listing::default() };
-    let columns = ["name", "tool", "caller", "given by", "ends", "where", "arguments"];
+    let columns = ["name", "tool", "caller", "used", "given by", "ends", "where", "arguments"];
     let row = |grant: GrantView| {
         let (caller, ends) = (caller(&grant), show::moment(&grant.expires_at));
         let place = if grant.session_id.is_some() { "one session" } else { "everywhere" };
         let arguments = grant.arguments.as_ref().map_or_else(|| "any".to_owned(), ToString::to_string);
         let arguments = show::shortened(&arguments, 100);
-        vec![grant.name, grant.tool, caller, grant.by, ends, place.to_owned(), arguments]
+        let used = times(grant.used);
+        vec![grant.name, grant.tool, caller, used, grant.by, ends, place.to_owned(), arguments]
     };
     listing.show(&columns, "there is no standing grant", row, global).await
 }

@@ -13,7 +13,7 @@ use super::invocation_wait::{self, WaitForArgs};
 use super::session::event_note;
 use super::share::{self, ShareArgs, UnshareArgs};
 use super::show::{self, Column};
-use super::{Global, Stop};
+use super::{Global, Stop, content};
 use crate::print;
 
 const LIST_EXAMPLES: &str = "\
@@ -227,10 +227,15 @@ fn print_invocation(call: &InvocationView) {
         print::data(format_args!("\n# Input as a person changed it\n{}", show::pretty(changed)));
     }
     if let Some(output) = &call.output {
-        print::data(format_args!("\n# Output\n{}", show::pretty(&output.to_value())));
+        let output = output.to_value();
+        let told = content::render(&output, call.content.as_ref());
+        print::data(format_args!("\n# Output\n{}", told.unwrap_or_else(|| show::pretty(&output))));
     }
     if let Some(error) = &call.error {
         print::data(format_args!("\n# Error\n{}: {}", show::plain(&error.code), show::plain(&error.message)));
+        if let Some(said) = content::of_failure(error.details.as_ref(), &error.message) {
+            print::data(said);
+        }
         maybe("hint", error.hint.as_ref());
     }
     if let Some(events) = &call.events {

@@ -13,7 +13,7 @@ use super::amount::parse_seconds;
 use super::answer::{exit_of, unfinished};
 use super::fail::print_error;
 use super::http::{Answer, Gate, PATIENCE};
-use super::{Global, Stop, decide, section, show};
+use super::{Global, Stop, content, decide, section, show};
 use crate::print;
 
 pub(super) const EXAMPLES: &str = "\
@@ -92,7 +92,10 @@ async fn show_outcome(gate: &Gate, answer: &Answer, call: &InvocationView, globa
     }
     if !global.json {
         let value = call.output.as_ref().map_or(Value::Null, JsonText::to_value);
-        print::data(section::render(&value, &decide::sections(gate, call).await));
+        match content::render(&value, call.content.as_ref()) {
+            Some(told) => print::data(told),
+            None => print::data(section::render(&value, &decide::sections(gate, call).await)),
+        }
     }
     global.talk(format_args!("{id} completed"));
     ExitCode::SUCCESS

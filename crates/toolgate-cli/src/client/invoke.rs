@@ -9,6 +9,7 @@ use clap::{Args, FromArgMatches};
 use reqwest::Method;
 use serde_json::{Map, Value};
 use toolgate_api::{FileView, InvokeRequest, ToolView};
+use toolgate_core::number::{TOO_WIDE, has_wide_integer};
 
 use super::answer::show_call;
 use super::flags::{Flags, Required, as_typed};
@@ -189,6 +190,9 @@ impl Invoke<'_> {
             Stop::usage(format!("--input {what}"))
                 .hint("give a JSON object, such as `--input '{\"timezone\": \"UTC\"}'`, @FILE, or - for standard input")
         };
+        if has_wide_integer(text.as_bytes()) {
+            return Err(wrong(TOO_WIDE.to_owned()));
+        }
         match serde_json::from_str(&text) {
             Ok(Value::Object(mut input)) => {
                 input.extend(typed);

@@ -15,6 +15,7 @@ mod audit;
 mod audit_list;
 mod change;
 mod connection;
+mod content;
 mod decide;
 mod doctor;
 mod doctor_upstream;

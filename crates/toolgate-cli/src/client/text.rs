@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use serde_json::Value;
+use toolgate_core::number::{TOO_WIDE, has_wide_integer};
 
 use super::{Global, Stop, show};
 
@@ -54,6 +55,9 @@ pub(super) fn json_given(given: &str, flag: &str, global: &Global) -> Result<Val
 }
 
 fn parse_json(given: &Given) -> Result<Value, Stop> {
+    if has_wide_integer(given.text.as_bytes()) {
+        return Err(Stop::usage(format!("`{}` {TOO_WIDE}", show::plain(&given.name))));
+    }
     serde_json::from_str(&given.text).map_err(|cause| {
         Stop::usage(format!("`{}` is not JSON: {cause}", show::plain(&given.name)))
             .hint("give JSON, @FILE, or - for standard input")

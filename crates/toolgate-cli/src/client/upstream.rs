@@ -113,6 +113,9 @@ pub(crate) struct AddArgs {
     /// The most calls at once on one node.
     #[arg(long, value_name = "COUNT", default_value_t = 16)]
     concurrency: u32,
+    /// What becomes of questions it asks in the middle of a call: refuse them, or ask the person behind the call.
+    #[arg(long, value_parser = ["refuse", "ask"], default_value = "refuse")]
+    questions: String,
     /// Replace one of this name.
     #[arg(long)]
     replace: bool,
@@ -127,6 +130,10 @@ pub(crate) struct AddArgs {
 pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
+}
+
+fn took(milliseconds: Option<u64>) -> String {
+    milliseconds.map_or_else(String::new, |milliseconds| format!("{milliseconds} ms"))
 }
 
 impl Facts for UpstreamView {
@@ -145,8 +152,10 @@ impl Facts for UpstreamView {
             ("switched", if upstream.enabled { "on" } else { "off" }.to_owned()),
             ("connection", upstream.auth.replace('_', " ")),
             ("at once", format!("{} calls", upstream.concurrency)),
+            ("its questions", upstream.questions.clone()),
             ("connects within", format!("{} ms", upstream.connect_timeout_ms)),
             ("state here", state.unwrap_or_default().to_owned()),
+            ("answers in about", took(health.and_then(|health| health.typical_ms))),
             ("protocol", health.and_then(|health| health.protocol.clone()).unwrap_or_default()),
             ("last fault", health.and_then(|health| health.last_error.clone()).unwrap_or_default()),
             ("at", moment(health.and_then(|health| health.failed_at.as_ref()))),
@@ -219,6 +228,7 @@ async fn add(args: AddArgs, global: &Global) -> Result<ExitCode, Stop> {
         auth: args.auth,
         connect_timeout_ms: args.connect_timeout_ms,
         concurrency: args.concurrency,
+        questions: args.questions,
     };
     let gate = Gate::of(global)?;
     let url = gate.url(&["api", "v1", NOUN.many, args.name.as_str()], &[]);

@@ -18,6 +18,7 @@ until they are reviewed again: what was accepted was accepted there.
 Examples:
   toolgate upstream set github --concurrency 4 --connect-timeout-ms 5000
   toolgate upstream set github --auth per_user
+  toolgate upstream set github --questions ask
   toolgate upstream set github --at https://mcp.example.com/v2/mcp
   toolgate upstream set files -- mcp-server-filesystem /srv/shared /srv/more
   toolgate upstream set notes --env LOG_LEVEL=debug --unset OLD_FLAG";
@@ -50,6 +51,9 @@ pub(crate) struct SetArgs {
     /// The most calls at once on one node.
     #[arg(long, value_name = "COUNT")]
     concurrency: Option<u32>,
+    /// What becomes of questions it asks in the middle of a call: refuse them, or ask the person behind the call.
+    #[arg(long, value_parser = ["refuse", "ask"])]
+    questions: Option<String>,
     /// Do not connect to it now, even if it moved.
     #[arg(long)]
     no_look: bool,
@@ -102,6 +106,7 @@ impl SetArgs {
             auth: self.auth.unwrap_or(before.auth),
             connect_timeout_ms: self.connect_timeout_ms.unwrap_or(before.connect_timeout_ms),
             concurrency: self.concurrency.unwrap_or(before.concurrency),
+            questions: self.questions.unwrap_or(before.questions),
         };
         Ok((body, moved))
     }

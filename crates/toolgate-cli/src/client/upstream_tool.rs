@@ -30,7 +30,7 @@ pub(crate) struct AcceptArgs {
     /// The tools.
     #[arg(value_name = "ID", required_unless_present = "all_of", conflicts_with = "all_of")]
     ids: Vec<ToolName>,
-    /// Everything of this server that waits for review.
+    /// Everything of this server that waits for review; what can't be accepted is told and left out.
     #[arg(long, value_name = "SERVER")]
     all_of: Option<Slug>,
     /// What a call does to state.
@@ -66,6 +66,8 @@ pub(crate) struct RefuseArgs {
     /// The tools.
     #[arg(value_name = "ID", required = true)]
     ids: Vec<ToolName>,
+    #[command(flatten)]
+    confirm: Confirm,
 }
 
 impl ToolsArgs {
@@ -164,48 +166,73 @@ impl AcceptArgs {
         if ids.is_empty() {
             global.talk("nothing waits for review");
         }
+        let (all, mut left_out, mut failed) = (ids.len(), Vec::new(), false);
         for id in ids {
-            let found: UpstreamToolView = read(&gate, &id).await?.read()?;
-            let hints = found.offer.as_ref().map(|offer| &offer["annotations"]);
-            let writes =
-                hints.is_some_and(|hints| hints["readOnlyHint"] == false || hints["destructiveHint"] == true);
-            if self.all_of.is_some() && self.effect == "read" && writes {
-                global.talk(format_args!(
-                    "`{id}` is left out: its own server says that it writes; accept it by its id"
-                ));
-                continue;
-            }
-            if self.confirm.asks() {
-                global.talk(told(&found));
-            }
-            self.confirm.ask(&format!("Accept {id} as {} with egress {}?", self.effect, self.egress))?;
-            let Some(digest) = found.digest else {
-                return Err(Stop::failed(format!("its server does not have `{id}` any more")));
+            let why = match self.accept_one(&gate, &id, global).await {
+                Ok(Done::Accepted) => continue,
+                Ok(Done::LeftOut(why)) => why.to_owned(),
+                // One tool's fault is no reason to leave the others waiting; the gate's or the key's is.
+                Err(stop) if self.all_of.is_some() && is_about_the_tool(&stop) => {
+                    failed = true;
+                    stop.message().to_owned()
+                }
+                Err(stop) => return Err(stop),
             };
-            let body = AcceptUpstreamToolRequest {
-                digest,
-                effect: self.effect.clone(),
-                egress: self.egress.clone(),
-                idempotent: self.idempotent,
-                redaction_allow: if self.allow.is_empty() {
-                    vec!["*".to_owned()]
-                } else {
-                    self.allow.clone()
-                },
-                permissions: self.permissions.clone(),
-                always_ask: self.always_ask,
-                timeout_ms: self.timeout_ms,
-                max_result_bytes: self.max_result_bytes,
-            };
-            let url = gate.url(&["api", "v1", PATH, id.as_str(), "accept"], &[]);
-            let answer = gate.post(url, &body, PATIENCE).await?;
-            if global.json {
-                show::json_text(&answer.text);
-            }
-            global.talk(format_args!("`{id}` is accepted"));
+            global.talk(format_args!("`{id}` is left out: {}", show::plain(&why)));
+            left_out.push(id);
         }
-        Ok(ExitCode::SUCCESS)
+        if !left_out.is_empty() {
+            let ids = left_out.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            global.talk(format_args!("{} of {all} are accepted; left out: {ids}", all - left_out.len()));
+        }
+        Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
+
+    async fn accept_one(&self, gate: &Gate, id: &ToolName, global: &Global) -> Result<Done, Stop> {
+        let found: UpstreamToolView = read(gate, id).await?.read()?;
+        let hints = found.offer.as_ref().map(|offer| &offer["annotations"]);
+        let writes =
+            hints.is_some_and(|hints| hints["readOnlyHint"] == false || hints["destructiveHint"] == true);
+        if self.all_of.is_some() && self.effect == "read" && writes {
+            return Ok(Done::LeftOut("its own server says that it writes; accept it by its id"));
+        }
+        if self.confirm.asks() {
+            global.talk(told(&found));
+        }
+        self.confirm.ask(&format!("Accept {id} as {} with egress {}?", self.effect, self.egress))?;
+        let Some(digest) = found.digest else {
+            return Err(Stop::failed(format!("its server does not have `{id}` any more")));
+        };
+        let body = AcceptUpstreamToolRequest {
+            digest,
+            effect: self.effect.clone(),
+            egress: self.egress.clone(),
+            idempotent: self.idempotent,
+            redaction_allow: if self.allow.is_empty() { vec!["*".to_owned()] } else { self.allow.clone() },
+            permissions: self.permissions.clone(),
+            always_ask: self.always_ask,
+            timeout_ms: self.timeout_ms,
+            max_result_bytes: self.max_result_bytes,
+        };
+        let url = gate.url(&["api", "v1", PATH, id.as_str(), "accept"], &[]);
+        let answer = gate.post(url, &body, PATIENCE).await?;
+        if global.json {
+            show::json_text(&answer.text);
+        }
+        global.talk(format_args!("`{id}` is accepted"));
+        Ok(Done::Accepted)
+    }
+}
+
+/// What came of one tool among many.
+enum Done {
+    Accepted,
+    LeftOut(&'static str),
+}
+
+/// Whether the gate said no to this tool as it is, rather than to whoever asks.
+fn is_about_the_tool(stop: &Stop) -> bool {
+    matches!(stop.code(), "bad_request" | "conflict" | "not_found")
 }
 
 impl RefuseArgs {
@@ -216,6 +243,7 @@ impl RefuseArgs {
             let Some(digest) = found.digest else {
                 return Err(Stop::failed(format!("its server does not have `{id}` any more")));
             };
+            self.confirm.ask(&format!("Turn {id} down?"))?;
             let url = gate.url(&["api", "v1", PATH, id.as_str(), "refuse"], &[]);
             let answer = gate.post(url, &RefuseUpstreamToolRequest { digest }, PATIENCE).await?;
             if global.json {

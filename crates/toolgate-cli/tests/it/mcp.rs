@@ -16,14 +16,14 @@ const MASTER: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client at the other end of standard input and output.
-struct OverStdio {
+pub(crate) struct OverStdio {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
 }
 
 impl OverStdio {
-    fn start(args: &[&str], envs: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(args: &[&str], envs: &[(&str, &str)]) -> Self {
         let mut command = toolgate();
         command.arg("mcp").args(args).envs(envs.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -48,7 +48,7 @@ impl OverStdio {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a message: {line}"))
     }
 
-    fn ask(&mut self, id: i64, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, id: i64, method: &str, params: Value) -> Value {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         loop {
             let message = self.next();
@@ -58,7 +58,7 @@ impl OverStdio {
         }
     }
 
-    fn open(&mut self, capabilities: Value) -> Value {
+    pub(crate) fn open(&mut self, capabilities: Value) -> Value {
         let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities,
             "clientInfo": { "name": "a test", "version": "1" } });
         let opened = self.ask(0, "initialize", params);

@@ -10,12 +10,12 @@ use crate::gate::{Gate, serve};
 use crate::governance::{Walk, run_guide_on};
 
 /// A gate with programs of our own in its path: `mcp-server-notes` serves the tools in a file.
-struct Peers {
+pub(crate) struct Peers {
     folder: TempDir,
 }
 
 impl Peers {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let peers = Self { folder: TempDir::new().unwrap() };
         let server = Path::new(env!("CARGO_BIN_EXE_toolgate")).with_file_name("scripted-mcp");
         assert!(server.exists(), "build it first: cargo build -p toolgate-testkit --bins");
@@ -36,11 +36,11 @@ impl Peers {
         self.folder.path().join("tools.json")
     }
 
-    fn offer(&self, tools: &Value) {
+    pub(crate) fn offer(&self, tools: &Value) {
         std::fs::write(self.file(), tools.to_string()).unwrap();
     }
 
-    fn gate(&self) -> Gate {
+    pub(crate) fn gate(&self) -> Gate {
         let path = format!("{}:{}", self.folder.path().display(), std::env::var("PATH").unwrap());
         serve(&[], &[("PATH", &path)])
     }
@@ -63,7 +63,7 @@ fn notes() -> Value {
 
 #[test]
 fn every_command_of_the_guide_works() {
-    run_guide_on(&Peers::new().gate(), "upstreams.md", 12);
+    run_guide_on(&Peers::new().gate(), "upstreams.md", 13);
 }
 
 #[test]
@@ -193,12 +193,21 @@ fn what_is_named_changes_and_what_moves_is_held() {
         assert_eq!(ran.code, 0, "{more:?} {ran:?}");
         ran.stderr
     };
-    let told = set(&["--concurrency", "3", "--connect-timeout-ms", "7000", "--title", "Notes"]);
+    let told = set(&[
+        "--concurrency",
+        "3",
+        "--connect-timeout-ms",
+        "7000",
+        "--title",
+        "Notes",
+        "--questions",
+        "ask",
+    ]);
     assert!(!told.contains("on hold"), "{told}");
     let shown: Value = serde_json::from_str(&gate.ok(&["upstream", "show", "notes", "--json"])).unwrap();
     assert_eq!(
-        [&shown["concurrency"], &shown["connect_timeout_ms"], &shown["title"], &shown["auth"]],
-        [&json!(3), &json!(7000), &json!("Notes"), &json!("none")]
+        [&shown["concurrency"], &shown["connect_timeout_ms"], &shown["title"], &shown["questions"]],
+        [&json!(3), &json!(7000), &json!("Notes"), &json!("ask")]
     );
     gate.ok(&search);
     for moving in

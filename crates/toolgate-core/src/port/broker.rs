@@ -51,6 +51,8 @@ pub struct Returned {
     pub papers: JsonText,
     /// The proof to exchange; none when the server refused.
     pub code: Option<String>,
+    /// What the server says where it refused: its word, not ours.
+    pub refusal: Option<String>,
     /// Where the answer says it comes from.
     pub issuer: Option<String>,
 }

@@ -9,9 +9,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::actor::Actor;
-use crate::error::CallError;
+use crate::error::{CallError, ErrorCode};
 use crate::id::{InvocationId, SessionId};
+use crate::input_request::InputRequest;
 use crate::json::JsonText;
+use crate::output::ToolOutput;
 use crate::port::capability::Capabilities;
 use crate::review::Preview;
 use crate::runner::{ClearedCall, PreviewCall};
@@ -20,7 +22,7 @@ use crate::runner::{ClearedCall, PreviewCall};
 #[async_trait]
 pub trait Executor: Send + Sync {
     /// Does what the tool does. Dropping the future is how a call that ignores its cancellation is stopped.
-    async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure>;
+    async fn execute(&self, call: ClearedCall) -> Result<ToolOutput, ToolFailure>;
 
     /// Foresees what a call would do, without doing anything; none where the tool can't. It is asked when a person has to
     /// decide, and again when they change the input.
@@ -89,7 +91,7 @@ pub struct HandOn {
 
 #[async_trait]
 impl Executor for HandOn {
-    async fn execute(&self, _: ClearedCall) -> Result<Value, ToolFailure> {
+    async fn execute(&self, _: ClearedCall) -> Result<ToolOutput, ToolFailure> {
         Err(ToolFailure::HandedOn { to: self.to, within: self.within })
     }
 }
@@ -120,6 +122,25 @@ pub trait ProgressSink: Send + Sync {
     async fn append(&self, chunk: JsonText) -> Result<(), ToolFailure>;
 }
 
+/// Where a running call turns to with a question to a person.
+#[async_trait]
+pub trait Asker: Send + Sync {
+    /// Puts a question to the person behind the call and waits for what they say. The call's time limit stands still
+    /// meanwhile; `within` bounds the wait.
+    async fn ask(&self, request: &InputRequest, within: Duration) -> Result<Said, CallError>;
+}
+
+/// What came of a question to a person.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    /// This, by question id.
+    Answered(Value),
+    /// They refuse to answer.
+    Declined,
+    /// Nothing: nobody answered in time, or the call is called off.
+    Nothing,
+}
+
 /// What a tool knows about the call it serves: references only, no secrets.
 #[derive(Clone)]
 pub struct ToolContext {
@@ -134,6 +155,7 @@ pub struct ToolContext {
     /// Ends when someone cancels the call.
     pub cancelled: CancellationToken,
     pub(crate) progress: Option<Arc<dyn ProgressSink>>,
+    pub(crate) asker: Option<Arc<dyn Asker>>,
     pub(crate) cost_micros: Arc<AtomicI64>,
 }
 
@@ -157,6 +179,20 @@ impl ToolContext {
         match &self.progress {
             Some(sink) => sink.append(JsonText::from_value(chunk)).await,
             None => Ok(()),
+        }
+    }
+
+    /// Asks the person behind the call and waits for what they say. It becomes a call of its own below this one: shown,
+    /// answered once and recorded like every question.
+    ///
+    /// # Errors
+    /// When it can't be asked: the caller may put no questions to people, or the call is no longer this worker's.
+    pub async fn ask(&self, request: &InputRequest, within: Duration) -> Result<Said, CallError> {
+        match &self.asker {
+            Some(asker) => asker.ask(request, within).await,
+            None => {
+                Err(CallError::new(ErrorCode::Execution, "nobody can be asked in the middle of this call"))
+            }
         }
     }
 }

@@ -423,6 +423,8 @@ pub trait Store:
     + PrincipalStore
     + SignInStore
     + crate::port::usage::UsageStore
+    + crate::port::input_search::InputSearchStore
+    + crate::port::grant_use::GrantUseStore
     + crate::port::event_list::EventListStore
     + crate::port::share::ShareStore
     + ConnectionStore

@@ -12,6 +12,7 @@ use crate::contract::{Audience, Effect, Egress};
 use crate::error::{CallError, ErrorCode};
 use crate::id::{ConnectionId, PrincipalKind, ToolName};
 use crate::json::Bounds;
+use crate::number::{TOO_WIDE, has_wide_integer};
 use crate::port::gate::{Admission, Ask, Decision, LimitError, Verdict};
 use crate::port::store::StoreError;
 
@@ -189,6 +190,10 @@ fn unknown_tool(id: &ToolName) -> CallError {
 fn parse(input: &CallInput) -> Result<Value, CallError> {
     match input {
         CallInput::Value(value) => Ok(value.clone()),
+        CallInput::Text(text) if has_wide_integer(text.as_bytes()) => {
+            Err(CallError::new(ErrorCode::Validation, format!("the input {TOO_WIDE}"))
+                .hint("write it as a text, if the tool takes one"))
+        }
         CallInput::Text(text) => serde_json::from_str(text).map_err(|cause| {
             let place =
                 format!("the arguments are not JSON, at line {} column {}", cause.line(), cause.column());

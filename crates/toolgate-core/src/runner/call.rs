@@ -10,6 +10,7 @@ use crate::error::CallError;
 use crate::id::{ApiKeyId, ConnectionId, IdempotencyKey, InvocationId, SessionId, ToolName};
 use crate::invocation::{Invocation, Source, Status};
 use crate::json::{JsonText, canonical_digest, to_hex};
+use crate::output::Kept;
 use crate::port::store::StoreError;
 use crate::runner::watch::Watch;
 
@@ -78,14 +79,20 @@ pub struct CallResult {
     pub ok: bool,
     /// Where it stands.
     pub status: Status,
+    /// The tool.
+    pub tool: ToolName,
     /// The redacted result.
     pub value: Option<JsonText>,
+    /// The content blocks that came beside it, where they say more than a copy of it would.
+    pub content: Option<JsonText>,
     /// Why it stopped.
     pub error: Option<CallError>,
     /// Whether this is the answer to an earlier call with the same key.
     pub repeated: bool,
     /// What really ran, where a person changed the input.
     pub edited_input: Option<JsonText>,
+    /// The call below it by which it asks a person something just now; this one goes on when that is answered.
+    pub asks: Option<InvocationId>,
     /// Time spent in the tool itself.
     pub tool_time: Duration,
 }
@@ -94,15 +101,20 @@ impl CallResult {
     /// How a recorded call stands.
     #[must_use]
     pub fn of(invocation: &Invocation) -> Self {
+        let kept = invocation.output.as_ref().map(Kept::of);
+        let (value, content) = kept.map_or((None, None), |kept| (Some(kept.value), kept.content));
         Self {
             call_id: invocation.id(),
             session_id: invocation.opened.session,
             ok: invocation.status == Status::Completed,
             status: invocation.status,
-            value: invocation.output.clone(),
+            tool: invocation.opened.tool.clone(),
+            value,
+            content,
             error: invocation.error.clone(),
             repeated: false,
             edited_input: invocation.review.as_ref().and_then(|review| review.input.clone()),
+            asks: None,
             tool_time: Duration::ZERO,
         }
     }

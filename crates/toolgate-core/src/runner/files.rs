@@ -25,8 +25,8 @@ const MOST_FILES: usize = 100;
 const MOST_TOLD: usize = 8;
 
 impl Runner {
-    /// The end of stage 5: every file the input names must be there, and the caller's to read. A file that is not looks
-    /// the same as none.
+    /// The end of stage 5: every file the input names must be there, the caller's to read, and of a kind that is taken
+    /// there. A file that is not theirs looks the same as none.
     pub(super) async fn check_files(
         &self,
         call: &Call,
@@ -58,17 +58,19 @@ impl Runner {
         let violations: Vec<Violation> = named
             .into_iter()
             .filter_map(|named| {
-                let message = match named.id {
-                    None => "must be the id of a file, such as `fil_…`",
-                    Some(id) => {
-                        let file = files.iter().find(|file| file.id == id);
-                        if file.is_some_and(|file| self.may_read(&call.actor, file)) {
-                            return None;
-                        }
-                        "must be a file you may read, and there is none with this id"
+                let Some(id) = named.id else {
+                    let message = "must be the id of a file, such as `fil_…`".to_owned();
+                    return Some(Violation { path: named.path, message });
+                };
+                let file = files.iter().find(|file| file.id == id);
+                let message = match file.filter(|file| self.may_read(&call.actor, file)) {
+                    None => "must be a file you may read, and there is none with this id".to_owned(),
+                    Some(file) => {
+                        let refusing = named.accept.iter().find(|kinds| !file.is_one_of(kinds))?;
+                        format!("must be a file of the kind {refusing}")
                     }
                 };
-                Some(Violation { path: named.path, message: message.to_owned() })
+                Some(Violation { path: named.path, message })
             })
             .take(MOST_TOLD)
             .collect();

@@ -5,11 +5,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::id::InvocationId;
+use crate::id::{ConnectionId, InvocationId, TenantId};
 
-/// Recorded calls under way here, each with the token that stops it.
+/// Recorded calls under way here, each with the token that stops it, and the accounts that calls go through.
 #[derive(Debug, Default)]
-pub(super) struct Flights(Mutex<HashMap<InvocationId, CancellationToken>>);
+pub(super) struct Flights(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    calls: HashMap<InvocationId, CancellationToken>,
+    accounts: HashMap<InvocationId, (TenantId, ConnectionId)>,
+}
 
 /// Forgets a call when it is dropped.
 pub(super) struct Landing<'a> {
@@ -19,13 +25,27 @@ pub(super) struct Landing<'a> {
 
 impl Drop for Landing<'_> {
     fn drop(&mut self) {
-        self.flights.lock().remove(&self.id);
+        let mut state = self.flights.lock();
+        state.calls.remove(&self.id);
+        state.accounts.remove(&self.id);
     }
 }
 
 impl Flights {
     pub(super) fn insert(&self, id: InvocationId, cancelled: CancellationToken) {
-        self.lock().insert(id, cancelled);
+        self.lock().calls.insert(id, cancelled);
+    }
+
+    /// Notes which account a call goes through, until it lands.
+    pub(super) fn goes_through(&self, id: InvocationId, tenant: TenantId, connection: ConnectionId) {
+        self.lock().accounts.insert(id, (tenant, connection));
+    }
+
+    /// The recorded calls that go through an account.
+    pub(super) fn accounts(&self) -> Vec<(InvocationId, TenantId, ConnectionId)> {
+        let state = self.lock();
+        let recorded = state.accounts.iter().filter(|(id, _)| state.calls.contains_key(id));
+        recorded.map(|(id, (tenant, connection))| (*id, tenant.clone(), *connection)).collect()
     }
 
     /// Forgets the call when the guard is dropped, also when the call breaks off.
@@ -34,21 +54,21 @@ impl Flights {
     }
 
     pub(super) fn contains(&self, id: InvocationId) -> bool {
-        self.lock().contains_key(&id)
+        self.lock().calls.contains_key(&id)
     }
 
     pub(super) fn cancel(&self, id: InvocationId) {
-        if let Some(cancelled) = self.lock().get(&id) {
+        if let Some(cancelled) = self.lock().calls.get(&id) {
             cancelled.cancel();
         }
     }
 
     pub(super) fn ids(&self) -> Vec<InvocationId> {
-        self.lock().keys().copied().collect()
+        self.lock().calls.keys().copied().collect()
     }
 
     // A panic while the map was held can't leave it half changed: each use is one operation.
-    fn lock(&self) -> MutexGuard<'_, HashMap<InvocationId, CancellationToken>> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

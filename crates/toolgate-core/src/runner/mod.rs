@@ -4,6 +4,7 @@
 //! a crash or a waiting person left behind.
 
 mod admit;
+mod ask;
 mod call;
 mod cleared;
 mod files;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
+use futures::future::Either;
 use tokio::sync::{broadcast, oneshot};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -90,6 +92,8 @@ pub struct Settings {
     pub lease: Duration,
     /// How long a person has to decide.
     pub approval_deadline: Duration,
+    /// How long an approved call looks for a place among those that run.
+    pub place_deadline: Duration,
     /// How often a repeatable call is tried again after crashes.
     pub max_attempts: u32,
 }
@@ -99,6 +103,7 @@ impl Default for Settings {
         Self {
             lease: Duration::from_secs(30),
             approval_deadline: Duration::from_secs(24 * 60 * 60),
+            place_deadline: Duration::from_secs(60 * 60),
             max_attempts: 3,
         }
     }
@@ -219,6 +224,7 @@ impl Runner {
             id,
             session,
             actor: call.actor,
+            key: call.key,
             tool: admitted.tool,
             input: admitted.input,
             connection: admitted.connection,
@@ -256,17 +262,25 @@ impl Runner {
             toolgate.tenant = %ready.actor.tenant,
             toolgate.actor = %ready.actor.principal,
         );
+        let recorder = Arc::clone(&ready.recorder);
         // In its place before it is wrapped: what is wrapped is moved, and this is large.
         let run = Box::pin(self.clone().run(ready, Some(accept)));
         let run = AssertUnwindSafe(run.instrument(span)).catch_unwind();
         let mut run = Outliving::new(self.0.tasks.track_future(run));
-        let settled = match tokio::time::timeout_at(until.into(), &mut run).await {
-            Ok(settled) => settled.ok(),
-            Err(_) => {
+        // Whoever waits may be the one to answer.
+        let left = async {
+            tokio::select! {
+                asks = recorder.questions().asked() => Some(asks),
+                () = tokio::time::sleep_until(until.into()) => None,
+            }
+        };
+        let settled = match futures::future::select(&mut run, std::pin::pin!(left)).await {
+            Either::Left((settled, _)) => settled.ok(),
+            Either::Right((asks, _)) => {
                 let on_its_own = run.leave();
                 // Invariant: a handle is given out only for a call that is in the record.
                 match (accepted.await, on_its_own) {
-                    (Ok(row), _) => return Ok(CallResult::of(&row)),
+                    (Ok(row), _) => return Ok(CallResult { asks, ..CallResult::of(&row) }),
                     (Err(_), Some(run)) => run.await.ok().and_then(Result::ok),
                     (Err(_), None) => None,
                 }

@@ -168,6 +168,7 @@ impl Runner {
                 Recorder::resume(self.clone(), row, call.actor.principal.clone()).watched(call.watch),
             ),
             actor: call.actor,
+            key: call.key,
             start_first: true,
         };
         self.launch(ready, until).await
@@ -192,6 +193,7 @@ impl Runner {
             capabilities,
             cancelled: CancellationToken::new(),
             progress: None,
+            asker: None,
             cost_micros: Arc::default(),
         };
         let call = PreviewCall::new(input.clone(), context);

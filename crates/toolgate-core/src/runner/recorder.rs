@@ -8,6 +8,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::Runner;
+use super::ask::Questions;
 use super::call::{CallResult, RunError};
 use super::watch::{Watch, Watched};
 use crate::change::{Change, NewCall, SessionUse};
@@ -38,6 +39,7 @@ pub(super) struct Recorder {
     request_digest: String,
     cancelled: CancellationToken,
     watch: Option<Watch>,
+    questions: Questions,
     state: Mutex<State>,
 }
 
@@ -47,6 +49,8 @@ struct State {
     opening: Option<(Opened, SessionUse)>,
     /// The row, once there is one.
     row: Option<Invocation>,
+    /// Whether the store was asked to write the call.
+    offered: bool,
     /// Whether this try's `tool.started` is written.
     started: bool,
     chunks: u32,
@@ -95,8 +99,19 @@ impl Recorder {
             request_digest: facts.request_digest.clone(),
             cancelled: CancellationToken::new(),
             watch: None,
+            questions: Questions::default(),
             state: Mutex::default(),
         }
+    }
+
+    /// The call's id.
+    pub(super) const fn id(&self) -> InvocationId {
+        self.id
+    }
+
+    /// What the call asks people.
+    pub(super) const fn questions(&self) -> &Questions {
+        &self.questions
     }
 
     /// The call's session.
@@ -144,13 +159,17 @@ impl Recorder {
         Ok(Recorded::Written(row))
     }
 
-    async fn begin(&self, state: &mut State, new: NewCall) -> Result<Recorded, StoreError> {
+    async fn begin(&self, state: &mut State, mut new: NewCall) -> Result<Recorded, StoreError> {
         let mut tries = 0;
+        if std::mem::replace(&mut state.offered, true) {
+            new = new.offered_before();
+        }
         let begun = loop {
             match self.runner.0.store.begin(new.clone()).await {
                 // Asking again is safe: the store knows the call by its id.
                 Err(StoreError::Unavailable(_)) if tries < BEGIN_TRIES => {
                     tries += 1;
+                    new = new.offered_before();
                     tokio::time::sleep(TRY_AGAIN_AFTER).await;
                 }
                 other => break other?,

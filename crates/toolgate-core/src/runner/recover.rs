@@ -11,7 +11,8 @@ use super::recorder::Recorder;
 use super::run::Ready;
 use crate::change::Change;
 use crate::error::{CallError, ErrorCode};
-use crate::id::PrincipalId;
+use crate::grant::Grant;
+use crate::id::{ConnectionId, InvocationId, PrincipalId, TenantId};
 use crate::invocation::{Approval, Invocation, Status, Step};
 use crate::port::gate::{LimitError, Permit};
 use crate::port::store::StoreError;
@@ -161,6 +162,16 @@ impl Runner {
                 return self.stop_dispatch(&invocation, error).await;
             }
         }
+        // Invariant: a call that a standing grant let run is judged as when it came. The grant may have been taken back
+        // since, or whoever gave it may no longer decide.
+        if was_granted(&invocation)
+            && admitted.needs_person(&call.actor).is_some()
+            && self.grant_for(&call, &labels, &admitted).await.map_err(RunError::Store)?.is_none()
+        {
+            let error = CallError::new(ErrorCode::PolicyDenied, "the grant that let it run stands no more")
+                .hint("make the call again, for a person to decide on");
+            return self.stop_dispatch(&invocation, error).await;
+        }
         // Invariant: a rule that came to ask for a person in the meantime is obeyed.
         if invocation.approval == Approval::NotRequired && admitted.needs_person(&call.actor).is_some() {
             let error = CallError::new(ErrorCode::PolicyDenied, "policy now asks a person first");
@@ -174,6 +185,9 @@ impl Runner {
                     Ok(permit) => permit,
                     // No place just now: it stays approved, and is taken up again when there may be one.
                     Err(error) if is_full(&error) => {
+                        if self.waits_too_long(&invocation).await? {
+                            return self.stop_dispatch(&invocation, no_place(error)).await;
+                        }
                         // Others that are due should not wait behind it.
                         let later = self.0.clock.now().plus(NO_PLACE);
                         self.0.store.put_off(&invocation, later).await.map_err(RunError::Store)?;
@@ -187,6 +201,7 @@ impl Runner {
             id: invocation.id(),
             session: opened.session,
             actor: call.actor,
+            key: call.key,
             tool: admitted.tool,
             input: admitted.input,
             connection: admitted.connection,
@@ -241,6 +256,15 @@ impl Runner {
         }
     }
 
+    /// Whether an approved call has looked for a place for as long as it may.
+    async fn waits_too_long(&self, invocation: &Invocation) -> Result<bool, RunError> {
+        // Nothing happens to a call between the word that lets it run and its begin: its last event is that word.
+        let (session, last) = (invocation.opened.session, invocation.seqs.1);
+        let events = self.0.store.session_events(session, last - 1, 1).await.map_err(RunError::Store)?;
+        let approved = events.first().map(|event| event.draft.at);
+        Ok(approved.is_some_and(|at| self.0.clock.now() >= at.plus(self.0.settings.place_deadline)))
+    }
+
     async fn stop_dispatch(&self, invocation: &Invocation, error: CallError) -> Result<CallResult, RunError> {
         // Whether it happened is still unknown: that it may not run again does not make it failed.
         if invocation.status == Status::InDoubt {
@@ -265,6 +289,12 @@ impl Runner {
             self.0.flights.cancel(id);
         }
         Ok(())
+    }
+
+    /// The recorded calls that run in this process through an account at an outside service, and which.
+    #[must_use]
+    pub fn accounts_in_use(&self) -> Vec<(InvocationId, TenantId, ConnectionId)> {
+        self.0.flights.accounts()
     }
 
     /// Asks a call to stop: one that waits is cancelled at once, one that runs is told.
@@ -304,6 +334,23 @@ impl Runner {
         approve: bool,
         reason: Option<String>,
     ) -> Result<Invocation, StoreError> {
+        let change = self.decision(invocation, by, approve, reason)?;
+        let row = self.0.store.advance(change).await?;
+        self.announce(&row);
+        Ok(row)
+    }
+
+    /// The same as a change, for whoever writes something along with it.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] when it no longer waits.
+    pub fn decision(
+        &self,
+        invocation: &Invocation,
+        by: &PrincipalId,
+        approve: bool,
+        reason: Option<String>,
+    ) -> Result<Change, StoreError> {
         let now = self.0.clock.now();
         let deadline = invocation.review.as_ref().map(|review| review.deadline).or(invocation.due_at);
         let overdue = deadline.is_some_and(|deadline| now >= deadline);
@@ -315,7 +362,7 @@ impl Runner {
         } else {
             Step::Rejected { reason: reason.unwrap_or_default() }
         };
-        self.step(invocation, by, &step).await
+        self.change_by(invocation, by, &step)
     }
 
     /// A person's word on a call in doubt.
@@ -352,24 +399,41 @@ impl Runner {
         by: &PrincipalId,
         step: &Step,
     ) -> Result<Invocation, StoreError> {
+        let row = self.0.store.advance(self.change_by(seen, by, step)?).await?;
+        self.announce(&row);
+        Ok(row)
+    }
+
+    fn change_by(&self, seen: &Invocation, by: &PrincipalId, step: &Step) -> Result<Change, StoreError> {
         let now = self.0.clock.now();
         let change = Change::step(seen, by, step, now).map_err(|_| StoreError::Conflict)?;
-        let change = match step {
+        Ok(match step {
             // Approved and not yet begun: whoever finds it after this moment takes it up.
             Step::Approved { .. } => change.due(now.plus(TAKE_UP)),
             // The row may have been read before its lease was renewed; writing that back would end it early.
             Step::CancelRequested { .. } => change.due(now.plus(self.0.settings.lease)),
             _ => change,
-        };
-        let row = self.0.store.advance(change).await?;
-        self.announce(&row);
-        Ok(row)
+        })
     }
 }
 
 /// Whether a call was turned away only because others run.
 fn is_full(error: &CallError) -> bool {
     error.details.as_ref().is_some_and(|details| details.get("concurrency").is_some())
+}
+
+/// Whether a standing grant let a call run, and not a person's word on just this one.
+fn was_granted(invocation: &Invocation) -> bool {
+    let rule = invocation.opened.rule.as_deref();
+    invocation.approval == Approval::Approved
+        && invocation.reason.as_deref() == rule
+        && rule.is_some_and(|rule| rule.starts_with(&Grant::rule("")))
+}
+
+/// Approved, and others ran all the time.
+fn no_place(error: CallError) -> CallError {
+    CallError { message: format!("it was approved and found no place in time: {}", error.message), ..error }
+        .hint("it did not run; make the call again when fewer run")
 }
 
 pub(super) fn tool_changed() -> CallError {

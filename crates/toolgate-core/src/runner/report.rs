@@ -119,7 +119,7 @@ impl Runner {
         let tool = catalog.get(&opened.tool).ok_or_else(|| {
             RunError::Refused(CallError::new(ErrorCode::Unavailable, "the tool is no longer there"))
         })?;
-        match outcome_of(tool, result.clone(), tool.contract.limits.max_result_bytes, cost_micros) {
+        match outcome_of(tool, result.clone().into(), tool.contract.limits.max_result_bytes, cost_micros) {
             Step::Failed { error } => Err(RunError::Refused(error)),
             outcome => Ok(outcome),
         }

@@ -11,19 +11,22 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::Runner;
+use super::ask::Asking;
 use super::call::{CallResult, RunError};
 use super::cleared::ClearedCall;
 use super::recorder::{Recorded, Recorder};
 use crate::actor::Actor;
 use crate::catalog::BoundTool;
-use crate::contract::Effect;
+use crate::contract::{Binding, Effect};
 use crate::error::{CallError, ErrorCode};
 use crate::failpoint;
-use crate::id::{ConnectionId, InvocationId, SessionId};
+use crate::id::{ApiKeyId, ConnectionId, InvocationId, SessionId};
 use crate::invocation::{Invocation, Status, Step};
-use crate::json::{Bounds, JsonText};
-use crate::port::executor::{ToolContext, ToolFailure};
+use crate::json::Bounds;
+use crate::output::{ToolOutput, copy_of};
+use crate::port::executor::{Asker, ToolContext, ToolFailure};
 use crate::port::gate::Permit;
+use crate::redaction::Redactor;
 use crate::time::Timestamp;
 
 /// A read that takes longer than this is written down before it ends, so that people can see and cancel it.
@@ -36,6 +39,8 @@ pub(super) struct Ready {
     pub(super) id: InvocationId,
     pub(super) session: SessionId,
     pub(super) actor: Actor,
+    /// The key it was made with.
+    pub(super) key: Option<ApiKeyId>,
     pub(super) tool: Arc<BoundTool>,
     pub(super) input: Value,
     pub(super) connection: Option<ConnectionId>,
@@ -51,7 +56,7 @@ pub(super) type AcceptedSender = oneshot::Sender<Invocation>;
 
 /// How the tool's own part ended.
 enum Ended {
-    Returned(Result<Value, ToolFailure>),
+    Returned(Result<ToolOutput, ToolFailure>),
     Panicked,
     TimedOut,
     /// Asked to stop and did not.
@@ -71,13 +76,16 @@ impl Runner {
         ready: Ready,
         accepted: Option<AcceptedSender>,
     ) -> Result<CallResult, RunError> {
-        let Ready { id, session, actor, tool, input, connection, rule, permit, recorder, start_first } =
+        let Ready { id, session, actor, key, tool, input, connection, rule, permit, recorder, start_first } =
             ready;
         let mut accepted = accepted;
         let payer = (actor.tenant.clone(), actor.principal.clone());
         let began_at = self.0.clock.now();
         // However this ends, the call's lease is renewed no longer: what is not settled then is found by the sweep.
         let _landing = self.0.flights.land_on_drop(id);
+        if let Some(connection) = connection {
+            self.0.flights.goes_through(id, actor.tenant.clone(), connection);
+        }
 
         // 8: capabilities, just the declared ones.
         let capabilities = match self.capabilities_for(&tool, &actor.tenant, &input) {
@@ -120,6 +128,12 @@ impl Runner {
 
         // 10: execute.
         let cost_micros = Arc::new(AtomicI64::new(0));
+        // What runs in the house asks by calling; only a server elsewhere asks in the middle of its own call.
+        let asks = matches!(tool.contract.execution, Binding::Mcp { .. });
+        let asker = asks.then(|| {
+            let asking = Asking::new(self.clone(), Arc::clone(&recorder), actor.clone(), key);
+            Arc::new(asking) as Arc<dyn Asker>
+        });
         let context = ToolContext {
             call_id: id,
             session,
@@ -127,6 +141,7 @@ impl Runner {
             capabilities,
             cancelled: recorder.cancelled().clone(),
             progress: Some(Arc::new(Arc::clone(&recorder))),
+            asker,
             cost_micros: Arc::clone(&cost_micros),
         };
         let cleared = ClearedCall::clear(input, context, connection, rule);
@@ -166,19 +181,19 @@ impl Runner {
 
         // 11 and 12: validate and redact the output; 13: the outcome.
         let outcome = match ended {
-            Ended::Returned(Ok(value)) => {
+            Ended::Returned(Ok(output)) => {
                 let cost = Some(cost_micros.load(Ordering::Relaxed)).filter(|cost| *cost > 0);
                 if let Some(micros) = cost {
                     self.0.limiter.charge(&payer.0, &payer.1, &tool.contract.id, micros);
                 }
-                outcome_of(&tool, value, limits.max_result_bytes, cost)
+                outcome_of(&tool, output, limits.max_result_bytes, cost)
             }
             Ended::Returned(Err(ToolFailure::Failed { message, hint })) => {
                 let mut error = CallError::new(ErrorCode::Execution, message);
                 error.hint = hint;
                 Step::Failed { error }
             }
-            Ended::Returned(Err(ToolFailure::Coded(error))) => Step::Failed { error: *error },
+            Ended::Returned(Err(ToolFailure::Coded(error))) => Step::Failed { error: shown(&tool, *error) },
             Ended::Returned(Err(ToolFailure::Lost(error))) => unknown_if_write(&tool, *error),
             Ended::Returned(Err(ToolFailure::Cancelled)) => Step::Cancelled { reason: None },
             Ended::Returned(Err(ToolFailure::HandedOn { to, within })) => {
@@ -211,7 +226,8 @@ async fn within_limits(tool: &BoundTool, cleared: ClearedCall, recorder: &Record
         Ok(result) => Ended::Returned(result),
         Err(_panic) => Ended::Panicked,
     };
-    let deadline = tokio::time::sleep(Duration::from_millis(tool.contract.limits.timeout_ms));
+    let limit = Duration::from_millis(tool.contract.limits.timeout_ms);
+    let deadline = recorder.questions().out_of_time(limit);
     tokio::select! {
         biased;
         returned = &mut body => ended(returned),
@@ -226,8 +242,15 @@ async fn within_limits(tool: &BoundTool, cleared: ClearedCall, recorder: &Record
     }
 }
 
-pub(super) fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64, cost_micros: Option<i64>) -> Step {
-    if let Err(broken) = Bounds::OUTPUT.check(&value) {
+pub(super) fn outcome_of(
+    tool: &BoundTool,
+    output: ToolOutput,
+    max_bytes: u64,
+    cost_micros: Option<i64>,
+) -> Step {
+    let ToolOutput { value, content } = output;
+    let mut parts = std::iter::once(&value).chain(content.iter().flatten());
+    if let Err(broken) = parts.try_for_each(|part| Bounds::OUTPUT.check(part)) {
         return failed(ErrorCode::ResultTooLarge, format!("the result is too large: {broken}"));
     }
     if let Err(violations) = tool.output.validate(&value) {
@@ -246,8 +269,10 @@ pub(super) fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64, cost_mi
             "the result could not be redacted, so it is withheld; the tool's effect, if any, has happened",
         );
     };
-    let output = JsonText::from_value(&value);
-    if output.as_str().len() as u64 > max_bytes {
+    // What is no field can't be chosen by field: it is shown where everything is, and nowhere else.
+    let content = content.map(|content| if shows_all(tool) { content } else { copy_of(&value) });
+    let (output, whole) = ToolOutput { value, content }.kept();
+    if whole as u64 > max_bytes {
         return Step::Failed {
             error: CallError::new(
                 ErrorCode::ResultTooLarge,
@@ -257,6 +282,15 @@ pub(super) fn outcome_of(tool: &BoundTool, value: Value, max_bytes: u64, cost_mi
         };
     }
     Step::Completed { output, cost_micros }
+}
+
+fn shows_all(tool: &BoundTool) -> bool {
+    matches!(tool.redactor, Redactor::ShowAll)
+}
+
+/// A failure as far as it may be shown: what a server said of it in full goes the way of its results.
+fn shown(tool: &BoundTool, error: CallError) -> CallError {
+    if shows_all(tool) { error } else { error.without_said() }
 }
 
 /// A write that was broken off may have happened: only a person can say.

@@ -24,9 +24,9 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use toolgate_core::ClearedCall;
 use toolgate_core::contract::Limits;
 use toolgate_core::port::executor::Executor;
+use toolgate_core::{ClearedCall, ToolOutput};
 use toolgate_native::{NativeTool, Plugin, Promise, Tool, ToolContext, ToolFailure};
 
 use inputs::Inputs;
@@ -155,12 +155,12 @@ struct Runs(Body);
 
 #[async_trait]
 impl Executor for Runs {
-    async fn execute(&self, call: ClearedCall) -> Result<Value, ToolFailure> {
+    async fn execute(&self, call: ClearedCall) -> Result<ToolOutput, ToolFailure> {
         let (arguments, context) = call.into_parts();
         let asked = Asked { arguments, context };
         match self.0 {
-            Body::Says(says) => Ok(says(&asked)),
-            Body::Runs(runs) => runs(asked).await,
+            Body::Says(says) => Ok(says(&asked).into()),
+            Body::Runs(runs) => runs(asked).await.map(ToolOutput::from),
         }
     }
 }

@@ -103,7 +103,7 @@ impl From<PolicyProblem> for PolicyProblems {
 fn show(text: &str) -> String {
     let mut shown: String = text
         .chars()
-        .map(|c| if c.is_control() || super::text::is_invisible(c) { ' ' } else { c })
+        .map(|c| if c.is_control() || toolgate_core::text::is_invisible(c) { ' ' } else { c })
         .take(LONGEST + 1)
         .collect();
     if let Some((end, _)) = shown.char_indices().nth(LONGEST) {

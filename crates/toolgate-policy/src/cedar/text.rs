@@ -1,5 +1,7 @@
 //! Limits on a text of policies, held before Cedar's parser sees it.
 
+use toolgate_core::text::is_invisible;
+
 use super::problem::PolicyProblem;
 
 /// The longest text.
@@ -57,16 +59,6 @@ pub(super) fn scan(text: &str) -> Result<Vec<usize>, PolicyProblem> {
         }
     }
     Ok(starts)
-}
-
-/// Whether a character is drawn as nothing or changes how its neighbours are drawn.
-pub(super) const fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-    )
 }
 
 fn is_hidden(c: char) -> bool {

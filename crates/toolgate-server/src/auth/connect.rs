@@ -96,7 +96,18 @@ pub(super) struct Callback {
     #[serde(default)]
     state: String,
     code: Option<String>,
+    error: Option<String>,
+    error_description: Option<String>,
     iss: Option<String>,
+}
+
+impl Callback {
+    /// The code or, where there is none, what the server says instead.
+    fn code(&mut self) -> Result<String, Option<String>> {
+        let said = [self.error.take(), self.error_description.take()];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        self.code.take().ok_or_else(|| (!said.is_empty()).then(|| said.join(": ")))
+    }
 }
 
 /// Takes a browser that comes back.
@@ -109,8 +120,9 @@ pub(super) async fn callback(
     // Only who began it ends it, so it has to be clear who this is.
     let Ok(caller) = caller else { return to_sign_in(&uri) };
     let finished = async {
-        let Query(back) = query.map_err(|_| bad("the address has a malformed parameter"))?;
-        let finished = state.app.finish_connection(&caller.actor, &back.state, back.code, back.iss).await?;
+        let Query(mut back) = query.map_err(|_| bad("the address has a malformed parameter"))?;
+        let code = back.code();
+        let finished = state.app.finish_connection(&caller.actor, &back.state, code, back.iss).await?;
         Ok::<_, ApiError>(finished)
     };
     match finished.await {

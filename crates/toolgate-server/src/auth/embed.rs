@@ -7,7 +7,7 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 use toolgate_core::input_request::{InputRequest, QuestionKind};
 
-use super::embed_form::{NOTES, form};
+use super::embed_form::{DECLINE, NOTES, form};
 use super::page::{alert, page};
 use super::peer::Peer;
 use crate::ServerState;
@@ -35,6 +35,14 @@ pub(super) async fn submit(
         Ok(open) => open,
         Err(cause) => return gone(&cause.into()),
     };
+    if open.server.is_some() && fields.iter().any(|(key, _)| key == DECLINE) {
+        return match state.app.decline_input_request(&token, peer).await {
+            Ok(()) => {
+                page(StatusCode::OK, "Declined", "<p>The server is told. You can close this page.</p>\n")
+            }
+            Err(cause) => form(&open, &alert(&cause.into())),
+        };
+    }
     let answer = answer_of(&open.request, &fields);
     match state.app.answer_input_request(&token, &answer, peer).await {
         Ok(()) => {
@@ -80,8 +88,18 @@ fn answer_of(request: &InputRequest, fields: &[(String, String)]) -> Value {
     if let Some(questions) = &request.questions {
         let mut answers = Map::new();
         for question in questions {
-            let Some(text) = field(&format!("q-{}", question.id)) else { continue };
-            let value = if question.kind == QuestionKind::Number { number(text) } else { json!(text) };
+            let name = format!("q-{}", question.id);
+            if question.several {
+                let chosen = fields.iter().filter(|(key, _)| *key == name).map(|(_, value)| value.as_str());
+                answers.insert(question.id.clone(), json!(chosen.collect::<Vec<_>>()));
+                continue;
+            }
+            let Some(text) = field(&name) else { continue };
+            let value = match question.kind {
+                QuestionKind::Number | QuestionKind::Integer => number(text),
+                QuestionKind::Boolean => json!(text == "true"),
+                QuestionKind::Text | QuestionKind::LongText | QuestionKind::Choice => json!(text),
+            };
             answers.insert(question.id.clone(), value);
         }
         return Value::Object(answers);

@@ -3,14 +3,20 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use serde_json::Value;
 use toolgate_api::rfc3339;
 use toolgate_app::OpenRequest;
-use toolgate_core::input_request::{Approve, ChoiceOption, Choose, Markup, Question, QuestionKind};
+use toolgate_core::input_request::{
+    Approve, ChoiceOption, Choose, Markup, Question, QuestionFormat, QuestionKind,
+};
 
 use super::page::{Page, escape, whole};
 
 /// How many comments the page has room for without a script.
 pub(super) const NOTES: usize = 5;
+
+/// The button that refuses a server's question.
+pub(super) const DECLINE: &str = "decline";
 
 /// Only our own script and style, pictures that are part of the page itself, and answers only to us.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src data:; \
@@ -20,6 +26,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; f
 pub(super) fn form(open: &OpenRequest, said: &str) -> Response {
     let request = &open.request;
     let mut main = String::from(said);
+    if let Some(server) = &open.server {
+        main.push_str(&format!(
+            "<p class=\"hint\" role=\"note\">These words come from the MCP server <code>{}</code>, not from this gate, and \
+             your answer goes to it. Give it no password, token or card number.</p>\n",
+            escape(server)
+        ));
+    }
     if let Some(instructions) = &request.instructions {
         for paragraph in instructions.split("\n\n") {
             main.push_str(&format!("<p class=\"words\">{}</p>\n", escape(paragraph)));
@@ -40,8 +53,16 @@ pub(super) fn form(open: &OpenRequest, said: &str) -> Response {
     }
     let until = rfc3339(open.expires_at);
     let shown = until.get(..16).unwrap_or_default().replace('T', " ");
+    let decline = match &open.server {
+        Some(_) => {
+            format!(
+                " <button type=\"submit\" class=\"plain\" name=\"{DECLINE}\" value=\"yes\" formnovalidate>Decline</button>"
+            )
+        }
+        None => String::new(),
+    };
     main.push_str(&format!(
-        "<p><button type=\"submit\">Send</button></p>\n\
+        "<p><button type=\"submit\">Send</button>{decline}</p>\n\
          <small>It can be answered once, until <time datetime=\"{until}\">{shown} UTC</time>.</small>\n</form>\n"
     ));
     // The name ends in a hash; beside the script lies a packed copy.
@@ -55,18 +76,98 @@ fn asked(question: &Question) -> String {
     let (id, label) = (escape(&question.id), escape(&question.label));
     let (required, optional) =
         if question.required { (" required", "") } else { ("", " <span class=\"hint\">optional</span>") };
+    let more = question.description.as_ref();
+    let more = more.map(|text| format!("\n<span class=\"hint\">{}</span>", escape(text))).unwrap_or_default();
+    if question.several {
+        let boxes: String = question.options.iter().map(|option| checkbox(question, option)).collect();
+        return format!(
+            "<fieldset class=\"cards\">\n<legend>{label}{optional}</legend>{more}\n{boxes}</fieldset>\n"
+        );
+    }
+    let named = format!("id=\"q-{id}\" name=\"q-{id}\"{required}");
     let field = match question.kind {
-        QuestionKind::Text => {
-            format!("<input id=\"q-{id}\" name=\"q-{id}\" type=\"text\" maxlength=\"10000\"{required}>")
-        }
         QuestionKind::LongText => {
-            format!("<textarea id=\"q-{id}\" name=\"q-{id}\" maxlength=\"10000\"{required}></textarea>")
+            format!("<textarea {named} maxlength=\"10000\">{}</textarea>", escape(&given(question)))
         }
-        QuestionKind::Number => {
-            format!("<input id=\"q-{id}\" name=\"q-{id}\" type=\"number\" step=\"any\"{required}>")
+        QuestionKind::Text | QuestionKind::Number | QuestionKind::Integer => line(question, &named),
+        QuestionKind::Boolean => {
+            let yes_no = [("true", "Yes"), ("false", "No")];
+            select(&named, " data-boolean", &given(question), yes_no.into_iter())
+        }
+        QuestionKind::Choice => {
+            let options = question.options.iter().map(|option| (option.id.as_str(), option.label.as_str()));
+            select(&named, "", &given(question), options)
         }
     };
-    format!("<p><label for=\"q-{id}\">{label}{optional}</label>\n{field}</p>\n")
+    format!("<p><label for=\"q-{id}\">{label}{optional}</label>{more}\n{field}</p>\n")
+}
+
+/// A field of one line. What does not fit is said by the server; the bounds here spare most the round.
+fn line(question: &Question, named: &str) -> String {
+    let bound = |name: &str, bound: Option<f64>| {
+        bound.map(|bound| format!(" {name}=\"{bound}\"")).unwrap_or_default()
+    };
+    let value = match given(question) {
+        given if given.is_empty() => String::new(),
+        given => format!(" value=\"{}\"", escape(&given)),
+    };
+    let step = if question.kind == QuestionKind::Integer { "1" } else { "any" };
+    match (question.kind, question.format) {
+        (QuestionKind::Number | QuestionKind::Integer, _) => format!(
+            "<input {named} type=\"number\" step=\"{step}\"{}{}{value}>",
+            bound("min", question.min),
+            bound("max", question.max)
+        ),
+        (_, format) => {
+            let kind = match format {
+                Some(QuestionFormat::Email) => "email",
+                Some(QuestionFormat::Uri) => "url",
+                Some(QuestionFormat::Date) => "date",
+                // A browser's own field for moments knows no time zone.
+                Some(QuestionFormat::DateTime) | None => "text",
+            };
+            let most = question.max.unwrap_or(10_000.0).min(10_000.0);
+            let least = bound("minlength", question.min);
+            format!("<input {named} type=\"{kind}\"{least} maxlength=\"{most}\"{value}>")
+        }
+    }
+}
+
+fn select<'a>(
+    named: &str,
+    more: &str,
+    given: &str,
+    options: impl Iterator<Item = (&'a str, &'a str)>,
+) -> String {
+    let mut html = format!("<select {named}{more}>\n<option value=\"\"></option>\n");
+    for (id, label) in options {
+        let selected = if id == given { " selected" } else { "" };
+        html.push_str(&format!("<option value=\"{}\"{selected}>{}</option>\n", escape(id), escape(label)));
+    }
+    html.push_str("</select>");
+    html
+}
+
+fn checkbox(question: &Question, option: &ChoiceOption) -> String {
+    let given = question.default.as_ref().and_then(Value::as_array);
+    let checked = given.is_some_and(|given| given.iter().any(|id| *id == option.id));
+    format!(
+        "<label class=\"card\"><input type=\"checkbox\" name=\"q-{}\" value=\"{}\" data-several{}> \
+         <span class=\"name\">{}</span></label>\n",
+        escape(&question.id),
+        escape(&option.id),
+        if checked { " checked" } else { "" },
+        escape(&option.label),
+    )
+}
+
+/// What stands in a field at first.
+fn given(question: &Question) -> String {
+    match &question.default {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
 }
 
 fn offered(choose: &Choose) -> String {

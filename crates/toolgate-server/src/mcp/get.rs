@@ -14,6 +14,7 @@ use toolgate_mcp::{Client, Exchange, Id, LastEvent, Outbox, Resumed, Selection};
 use super::accept::Accepts;
 use super::caller::{self, Bearer};
 use super::job::Work;
+use super::keep::Done;
 use super::places::Place;
 use super::session::{self, Named};
 use super::sse::{Flow, sse, sse_of};
@@ -93,15 +94,17 @@ impl Open {
     /// Tells of change until nobody listens, or nobody may.
     fn listen(self, last: Option<u64>) -> Response {
         let Self { state, parts, actor, client, selection, place, .. } = self;
-        let (out, messages) = Outbox::new();
+        let (out, messages) = Outbox::new(state.mcp.unread.reader(&actor));
         let gone = state.closing.child_token();
         let guard = gone.clone().drop_guard();
+        let began = state.app.runner().parts().clock.now();
         let listening = Box::pin(async move {
             let (id, outside) = (Id::Number(0), AtomicU64::new(0));
             let exchange = Exchange {
                 actor: &actor,
                 client: &client,
                 session: None,
+                began,
                 selection: &selection,
                 id: &id,
                 base: "",
@@ -125,7 +128,8 @@ impl Open {
     /// Tells what is still to be told of a request, and its answer.
     fn take_up(self, resumed: Resumed) -> Response {
         let Self { state, parts, actor, client, session, selection, place } = self;
-        let (out, messages) = Outbox::new();
+        let reader = state.mcp.unread.reader(&actor);
+        let (out, messages) = Outbox::new(reader.clone());
         let gone = state.closing.child_token();
         let request = resumed.request().clone();
         let id = request.clone();
@@ -136,6 +140,7 @@ impl Open {
                 actor: &actor,
                 client: &client,
                 session: Some(&session),
+                began: resumed.began(),
                 selection: &selection,
                 id: &request,
                 base: &base,
@@ -144,7 +149,7 @@ impl Open {
                 gone: &gone,
                 outside: &outside,
             };
-            state.mcp.gate.take_up(&exchange, &resumed).await
+            Done::to(&reader, state.mcp.gate.take_up(&exchange, &resumed).await)
         });
         sse(Flow { messages, work: Some(work), last: None, first: None, id, guard, _place: Some(place) })
     }

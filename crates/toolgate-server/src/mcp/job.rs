@@ -11,11 +11,12 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
-use toolgate_core::Actor;
-use toolgate_mcp::{Client, Exchange, Headers, Outbox, Request, RpcError, Selection, result_message};
+use toolgate_core::{Actor, Timestamp};
+use toolgate_mcp::{Client, Exchange, Headers, Outbox, Reader, Request, RpcError, Selection, result_message};
 
 use super::accept::Accepts;
 use super::caller::Bearer;
+use super::keep::{Done, keeping};
 use super::refuse;
 use super::sse::{Flow, sse};
 use crate::ServerState;
@@ -23,7 +24,7 @@ use crate::auth::base_url;
 use crate::door::Outside;
 
 /// What is sent before the answer, and the answer.
-pub(super) type Work = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send>>;
+pub(super) type Work = Pin<Box<dyn Future<Output = Done> + Send>>;
 
 /// Headers, as the protocol asks for them.
 pub(super) struct HttpHeaders<'a>(pub(super) &'a HeaderMap);
@@ -40,6 +41,8 @@ pub(super) struct Job {
     pub(super) parts: Parts,
     pub(super) actor: Actor,
     pub(super) client: Client,
+    /// When the request came.
+    pub(super) began: Timestamp,
     pub(super) session: Option<String>,
     pub(super) selection: Selection,
 }
@@ -69,9 +72,10 @@ impl Job {
         }
         // A stream ends with the server; a call that is under way is given its time.
         let gone = if listens { self.state.closing.child_token() } else { CancellationToken::new() };
+        let reader = self.state.mcp.unread.reader(&self.actor);
         let (out, messages) = match accepts.stream {
             true => {
-                let (out, messages) = Outbox::new();
+                let (out, messages) = Outbox::new(reader.clone());
                 (out, Some(messages))
             }
             false => (Outbox::closed(), None),
@@ -79,7 +83,7 @@ impl Job {
         let outside = Arc::new(AtomicU64::new(0));
         // In the modern era whoever closes the stream wants the answer no more; before, that meant nothing.
         let guard = modern.then(|| gone.clone().drop_guard());
-        let mut work = self.work(request, out, gone, Arc::clone(&outside));
+        let mut work = self.work(request, out, reader, gone, Arc::clone(&outside));
         let Some(mut messages) = messages else {
             let done = work.await;
             guard.map(DropGuard::disarm);
@@ -92,7 +96,7 @@ impl Job {
                 if messages.is_empty() && accepts.json {
                     return plain(done, &id, &outside);
                 }
-                let last = Some(message(done, &id).into());
+                let last = Some(done.told(&id));
                 return sse(Flow { messages, work: None, last, first: None, id, guard: None, _place: place });
             }
             Some(first) = messages.recv() => first,
@@ -102,7 +106,14 @@ impl Job {
         sse(Flow { messages, work: Some(work), last: None, first: Some(first), id, guard, _place: place })
     }
 
-    fn work(self, request: Request, out: Outbox, gone: CancellationToken, outside: Arc<AtomicU64>) -> Work {
+    fn work(
+        self,
+        request: Request,
+        out: Outbox,
+        reader: Reader,
+        gone: CancellationToken,
+        outside: Arc<AtomicU64>,
+    ) -> Work {
         Box::pin(async move {
             let base = base_url(&self.state.settings, &self.parts.headers);
             let headers = HttpHeaders(&self.parts.headers);
@@ -111,6 +122,7 @@ impl Job {
                 actor: &self.actor,
                 client: &self.client,
                 session: self.session.as_deref(),
+                began: self.began,
                 selection: &self.selection,
                 id: &id,
                 base: &base,
@@ -122,9 +134,9 @@ impl Job {
             let gate = &self.state.mcp.gate;
             if self.client.is_modern() && request.method == "subscriptions/listen" {
                 let bearer = Bearer { state: self.state.clone(), parts: self.parts.clone() };
-                return gate.listen(&exchange, &request.params, &bearer).await;
+                return Done::to(&reader, gate.listen(&exchange, &request.params, &bearer).await);
             }
-            gate.answer(&exchange, request).await
+            Done::to(&reader, gate.answer(&exchange, request).await)
         })
     }
 }
@@ -135,22 +147,17 @@ fn on_its_own(work: Work) -> Work {
     Box::pin(async move {
         task.await.unwrap_or_else(|_| {
             let hint = "look the call up before you repeat it";
-            Err(RpcError::coded(RpcError::INTERNAL, "internal", "the answer broke off", hint))
+            let error = RpcError::coded(RpcError::INTERNAL, "internal", "the answer broke off", hint);
+            Done { result: Err(error), kept: None }
         })
     })
 }
 
-pub(super) fn message(done: Result<String, RpcError>, id: &toolgate_mcp::Id) -> String {
-    match done {
-        Ok(result) => result_message(id, &result),
-        Err(error) => error.to_message(Some(id)),
-    }
-}
-
-fn plain(done: Result<String, RpcError>, id: &toolgate_mcp::Id, outside: &AtomicU64) -> Response {
-    let mut response = match done {
+fn plain(done: Done, id: &toolgate_mcp::Id, outside: &AtomicU64) -> Response {
+    let mut response = match done.result {
         Ok(result) => {
-            ([(header::CONTENT_TYPE, "application/json")], result_message(id, &result)).into_response()
+            let body = keeping(result_message(id, &result), done.kept);
+            ([(header::CONTENT_TYPE, "application/json")], body).into_response()
         }
         Err(error) => refuse::rpc(&error, Some(id)),
     };
@@ -169,11 +176,11 @@ mod tests {
         let (tell, told) = oneshot::channel();
         let kept = on_its_own(Box::pin(async move {
             let _ = tell.send(());
-            Ok("{}".to_owned())
+            Done { result: Ok("{}".to_owned()), kept: None }
         }));
         // Nobody asks for the answer yet.
         told.await.unwrap();
-        assert_eq!(kept.await.unwrap(), "{}");
+        assert_eq!(kept.await.result.unwrap(), "{}");
 
         let (tell, told) = oneshot::channel::<()>();
         let left = on_its_own(Box::pin(async move {

@@ -5,6 +5,7 @@ mod accept;
 mod caller;
 mod get;
 mod job;
+mod keep;
 mod places;
 mod plane;
 mod post;
@@ -16,12 +17,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use toolgate_app::App;
-use toolgate_mcp::{McpGate, Sealer};
+use toolgate_mcp::{McpGate, Sealer, Unread};
 
 use crate::{ServerSettings, ServerState};
 use places::Places;
@@ -35,6 +36,7 @@ pub(crate) struct McpDoor {
     plane: Arc<AppPlane>,
     places: Places,
     ended: EndedSessions,
+    unread: Arc<Unread>,
 }
 
 impl McpDoor {
@@ -45,7 +47,13 @@ impl McpDoor {
         let sealer = settings.sealer.clone().or_else(|| Sealer::of_this_process().ok());
         let sealer = sealer.unwrap_or_else(|| Sealer::new([]));
         let gate = McpGate::new(Arc::clone(&plane) as _, sealer, settings.fixtures.clone());
-        Self { gate, plane, places: Places::default(), ended: EndedSessions::default() }
+        let unread = Unread::within(settings.unread);
+        Self { gate, plane, places: Places::default(), ended: EndedSessions::default(), unread }
+    }
+
+    /// What seals what callers bring back.
+    pub(crate) const fn sealer(&self) -> &Sealer {
+        self.gate.sealer()
     }
 }
 
@@ -59,17 +67,31 @@ pub(crate) fn routes(state: &ServerState) -> Router<ServerState> {
 }
 
 /// What a browser asks before it sends a page's request here. The door lets only the operator's origins come so far.
-async fn preflight() -> Response {
+async fn preflight(asked: HeaderMap) -> Response {
+    let mut allowed =
+        "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, \
+                       mcp-name, last-event-id, idempotency-key"
+            .to_owned();
+    // Each tool may have headers of its own, so these are let through as they are asked for.
+    let asked = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS).and_then(|value| value.to_str().ok());
+    for name in asked.unwrap_or_default().split(',').filter_map(param_header).take(MOST_PARAMS) {
+        allowed.push_str(", ");
+        allowed.push_str(name.as_str());
+    }
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "POST, GET, DELETE"),
-        (
-            header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, \
-             last-event-id, idempotency-key",
-        ),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, allowed.as_str()),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+/// The most headers of a tool's own parameters that a page may ask for at once.
+const MOST_PARAMS: usize = 64;
+
+fn param_header(name: &str) -> Option<HeaderName> {
+    let name: HeaderName = name.trim().parse().ok()?;
+    name.as_str().starts_with("mcp-param-").then_some(name)
 }
 
 /// Lets pages of the operator's origins read answers: by name, never all.

@@ -13,7 +13,9 @@ use toolgate_core::id::{InvocationId, Slug, ToolName};
 use toolgate_core::port::store::StoreError;
 use toolgate_core::runner::RunError;
 use toolgate_core::toolset::Toolset;
-use toolgate_core::{Actor, BoundTool, CallError, CallResult, ErrorCode, Invocation, Source, ToolContract};
+use toolgate_core::{
+    Actor, BoundTool, CallError, CallResult, ErrorCode, Invocation, Source, Timestamp, ToolContract,
+};
 use toolgate_mcp::{Order, Plane, PlaneError, RpcError, Selection, Verdict};
 
 use crate::error::ApiError;
@@ -169,8 +171,9 @@ impl Plane for AppPlane {
         actor: &Actor,
         key: [u8; 32],
         call: InvocationId,
+        began: Timestamp,
     ) -> Result<bool, PlaneError> {
-        self.app.note_mcp_request(actor, key, call).await.map_err(refused)
+        self.app.note_mcp_request(actor, key, call, began).await.map_err(refused)
     }
 
     async fn give_up_request(
@@ -213,6 +216,14 @@ impl Plane for AppPlane {
         answers: &Value,
     ) -> Result<CallResult, PlaneError> {
         self.app.answer_own_request(actor, id, answers).await.map_err(refused)
+    }
+
+    async fn question_of(&self, invocation: &Invocation) -> Result<Option<Invocation>, PlaneError> {
+        self.app.question_of(invocation).await.map_err(refused)
+    }
+
+    async fn decline(&self, actor: &Actor, id: InvocationId) -> Result<(), PlaneError> {
+        self.app.decline_own_request(actor, id).await.map_err(refused)
     }
 
     async fn question_path(&self, actor: &Actor, id: InvocationId) -> Result<Option<String>, PlaneError> {

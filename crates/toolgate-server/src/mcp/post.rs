@@ -23,6 +23,7 @@ const ASSUMED: &str = "2025-03-26";
 
 /// Takes one message.
 pub(super) async fn post(State(state): State<ServerState>, request: Request) -> Response {
+    let began = state.app.runner().parts().clock.now();
     let (parts, body) = request.into_parts();
     let actor = match caller::of(&state, &parts).await {
         Ok(actor) => actor,
@@ -62,6 +63,12 @@ pub(super) async fn post(State(state): State<ServerState>, request: Request) -> 
         Ok(None) => return refuse::no_endpoint(id.as_ref()),
         Err(cause) => return refuse::api(cause.into()),
     };
+    // Requests of either era have more to say on it, and are asked for that.
+    if id.is_none()
+        && let Err(error) = version(&parts.headers)
+    {
+        return refuse::rpc(&error, None);
+    }
     let headers = HttpHeaders(&parts.headers);
     match message {
         Message::Request(request) if is_modern(&request, Some(&headers)) => {
@@ -69,7 +76,9 @@ pub(super) async fn post(State(state): State<ServerState>, request: Request) -> 
                 Ok(client) => client,
                 Err(error) => return refuse::rpc(&error, Some(&request.id)),
             };
-            Job { state, parts, actor, client, session: None, selection }.answer(request, accepts).await
+            Job { state, parts, actor, client, began, session: None, selection }
+                .answer(request, accepts)
+                .await
         }
         Message::Request(request) if request.method == "initialize" => initialize(&state, &actor, &request),
         Message::Request(request) => {
@@ -77,7 +86,7 @@ pub(super) async fn post(State(state): State<ServerState>, request: Request) -> 
                 Ok(known) => known,
                 Err(refused) => return refused,
             };
-            Job { state, parts, actor, client, session, selection }.answer(request, accepts).await
+            Job { state, parts, actor, client, began, session, selection }.answer(request, accepts).await
         }
         Message::Notification(notification) => {
             if let Named::Unknown = session::named(&state, &parts.headers, &actor).await {
@@ -137,20 +146,20 @@ async fn legacy(
     actor: &Actor,
     id: Option<&Id>,
 ) -> Result<(Client, Option<String>), Response> {
-    let said = headers.get(VERSION).map(|value| value.to_str().unwrap_or_default());
-    let version = match said {
-        None => ASSUMED,
-        // A notification or response of the modern era has no `_meta` to know it by.
-        Some(MODERN) => ASSUMED,
-        Some(text) => match legacy_version(text) {
-            Some(version) => version,
-            None => return Err(refuse::rpc(&unsupported(text), id)),
-        },
-    };
+    let version = version(headers).map_err(|error| refuse::rpc(&error, id))?;
     match session::named(state, headers, actor).await {
         Named::Unknown => Err(refuse::no_session(id)),
         Named::Nothing => Ok((Client::unknown(version), None)),
         Named::Open { id, session } => Ok((session.client(), Some(id))),
+    }
+}
+
+/// The version that a header names; one that is not spoken here is an error.
+fn version(headers: &HeaderMap) -> Result<&'static str, RpcError> {
+    match headers.get(VERSION).map(|value| value.to_str().unwrap_or_default()) {
+        // A notification or response of the modern era has no `_meta` to know it by.
+        None | Some(MODERN) => Ok(ASSUMED),
+        Some(text) => legacy_version(text).ok_or_else(|| unsupported(text)),
     }
 }
 

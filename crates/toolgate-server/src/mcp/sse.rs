@@ -11,7 +11,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
 use toolgate_mcp::{Id, Told};
 
-use super::job::{Work, message};
+use super::job::Work;
+use super::keep::keeping;
 use super::places::Place;
 
 /// How often a silent stream says that it is there.
@@ -42,7 +43,7 @@ impl Flow {
             };
             self.work = None;
             self.guard.take().map(DropGuard::disarm);
-            self.last = Some(message(done, &self.id).into());
+            self.last = Some(done.told(&self.id));
         }
         // What was said just before the answer comes before it.
         if let Ok(message) = self.messages.try_recv() {
@@ -67,7 +68,7 @@ pub(super) fn sse(flow: Flow) -> Response {
 pub(super) fn sse_of(pieces: impl Stream<Item = Told> + Send + 'static) -> Response {
     let events = stream::unfold(Box::pin(pieces), |mut pieces| async move {
         let bytes = match tokio::time::timeout(KEEP_ALIVE, pieces.next()).await {
-            Ok(told) => Bytes::from(event(told?)),
+            Ok(told) => unread(told?),
             Err(_) => Bytes::from_static(b":\n\n"),
         };
         Some((Ok::<_, Infallible>(bytes), pieces))
@@ -78,6 +79,12 @@ pub(super) fn sse_of(pieces: impl Stream<Item = Told> + Send + 'static) -> Respo
         ("x-accel-buffering", "no"),
     ];
     (headers, Body::from_stream(events)).into_response()
+}
+
+/// A piece as bytes, whose room is given back when they are with the client, or lost.
+fn unread(mut told: Told) -> Bytes {
+    let kept = told.kept.take();
+    keeping(event(told), kept)
 }
 
 /// A piece as an event. Written by hand: a piece without a message is one whose data is empty, which axum leaves out and
@@ -117,6 +124,7 @@ mod tests {
             message: message.map(str::to_owned),
             event: event.map(str::to_owned),
             closes,
+            kept: None,
         };
         assert_eq!(event(told(Some("{}"), None, None)), "event: message\ndata: {}\n\n");
         assert_eq!(event(told(None, Some("l.a"), None)), "id: l.a\ndata: \n\n");

@@ -79,7 +79,7 @@ pub(crate) async fn reassign_invocation(
     Ok(Json(given.into()))
 }
 
-/// Lists standing grants: your own, or all for those who manage approvals.
+/// Lists standing grants and how often each was used: your own, or all for those who manage approvals.
 #[utoipa::path(get, path = "/api/v1/grants", tag = "approvals", params(NamePage),
     responses((status = 200, body = GrantListView), (status = "default", body = ErrorBody)))]
 pub(crate) async fn list_grants(
@@ -90,7 +90,7 @@ pub(crate) async fn list_grants(
     let page = query(page)?;
     let limit = limit(page.limit, 200)? as usize;
     let (found, next_cursor) = state.app.list_grants(&actor, page.cursor.as_deref(), limit).await?;
-    let grants = found.into_iter().map(|grant| grant_view(grant, None)).collect();
+    let grants = found.into_iter().map(|(grant, used)| grant_view(grant, used)).collect();
     Ok(Json(GrantListView { grants, next_cursor }))
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn read_grant(
     PathId(name): PathId,
 ) -> Result<Json<GrantView>, ApiError> {
     let (grant, used) = state.app.read_grant(&actor, &name).await?;
-    Ok(Json(grant_view(grant, Some(used))))
+    Ok(Json(grant_view(grant, used)))
 }
 
 /// Takes a standing grant back. The next such call asks again, on every node within a second.
@@ -152,7 +152,7 @@ pub(crate) async fn read_inbox(
     }
     let items = state.app.inbox(&actor, which).await?;
     let count = items.len() as u64;
-    let items = items.into_iter().take(200).map(InvocationView::from).collect();
+    let items = items.into_iter().take(200).map(InvocationView::listed).collect();
     let chores = state.app.chores(&actor).await?;
     let connections = chores.connections.into_iter().map(connection::view).collect();
     Ok(Json(InboxView { items, connections, reviews: chores.reviews, count, next_cursor: None }))
@@ -163,7 +163,7 @@ async fn read_decided(state: &ServerState, actor: &Actor, asked: &InboxQuery) ->
     let (items, next) = state.app.decided(actor, after, limit(asked.limit, 100)?).await?;
     Ok(InboxView {
         count: items.len() as u64,
-        items: items.into_iter().map(InvocationView::from).collect(),
+        items: items.into_iter().map(InvocationView::listed).collect(),
         connections: Vec::new(),
         reviews: 0,
         next_cursor: next.map(|id| id.to_string()),
@@ -245,7 +245,7 @@ pub(crate) fn remember(body: RememberRequest) -> Result<Remember, ApiError> {
     Ok(Remember { arguments, session_only: body.session_only, expires_in })
 }
 
-fn grant_view(found: Stored<Grant>, used: Option<u64>) -> GrantView {
+fn grant_view(found: Stored<Grant>, used: u64) -> GrantView {
     let grant = found.body;
     GrantView {
         name: found.name,

@@ -11,14 +11,14 @@ use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use futures::stream::{self, Stream};
 use tokio::sync::broadcast;
-use toolgate_api::{AuditEventListView, AuditEventView, ErrorBody, cursor_of, rfc3339};
+use toolgate_api::{AuditEventListView, AuditEventView, ErrorBody, rfc3339};
 use toolgate_app::EventQuery;
-use toolgate_core::Timestamp;
 use toolgate_core::event::EventKind;
 use toolgate_core::id::SessionId;
-use toolgate_core::port::event_list::{EventFilter, EventPlace, ListedEvent};
+use toolgate_core::port::event_list::{EventFilter, ListedEvent};
 use utoipa::IntoParams;
 
+use super::event_place::{BEGINNING, Places};
 use super::invocation::moment;
 use super::tool::{bad, parse_id};
 use crate::ServerState;
@@ -75,8 +75,9 @@ pub(crate) async fn list_events(
     RawQuery(asked): RawQuery,
 ) -> Result<Json<AuditEventListView>, ApiError> {
     let asked = Asked::read(asked.as_deref(), &["cursor", "limit"])?;
+    let places = Places::of(&state, &actor.tenant);
     let query = EventQuery {
-        before: asked.one("cursor")?.map(place).transpose()?,
+        before: asked.one("cursor")?.map(|text| places.open_cursor(text)).transpose()?,
         limit: asked.limit()?,
         filter: asked.filter()?,
     };
@@ -85,23 +86,23 @@ pub(crate) async fn list_events(
     let short = part.events.len() < limit;
     Ok(Json(AuditEventListView {
         events: part.events.iter().map(AuditEventView::from).collect(),
-        next_cursor: part.next.map(cursor_of),
+        next_cursor: part.next.map(|place| places.cursor(place)).transpose()?,
         looked_back_to: part.next.filter(|_| short).map(|place| rfc3339(place.at)),
-        newest,
+        newest: places.position(newest)?,
     }))
 }
 
 /// Streams the record as it grows (server-sent events): from now on, or from what came after `Last-Event-ID` or `after`.
 /// For those who read the record.
 ///
-/// Each is an `audit` event, its position is the id. Who reads is asked again every few seconds. When the key or the
-/// sign-in works no more, or the record may no longer be read, the last event is `end`, without an id, and `reason` in
-/// its data says which: `unauthenticated` or `forbidden`.
+/// Each is an `audit` event; its id is its place, which only this server can read. Who reads is asked again every few
+/// seconds. When the key or the sign-in works no more, or the record may no longer be read, the last event is `end`,
+/// without an id, and `reason` in its data says which: `unauthenticated` or `forbidden`.
 #[utoipa::path(get, path = "/api/v1/audit/events/live", tag = "audit",
     params(EventNarrowing,
-        ("after" = Option<i64>, Query, description = "the position after which to begin, when no `Last-Event-ID` comes",
-            minimum = 0),
-        ("Last-Event-ID" = Option<i64>, Header, description = "the position of the last event you have")),
+        ("after" = Option<String>, Query, description = "the place after which to begin, when no `Last-Event-ID` comes: \
+            `newest` of a list, or `0` for the whole record"),
+        ("Last-Event-ID" = Option<String>, Header, description = "the id of the last event you have")),
     responses((status = 200, content_type = "text/event-stream", body = String),
         (status = "default", body = ErrorBody)))]
 pub(crate) async fn follow_events(
@@ -115,7 +116,8 @@ pub(crate) async fn follow_events(
     let filter = asked.filter()?;
     let last = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("-"));
     let after = match last.or(asked.one("after")?) {
-        Some(text) => Some(position(text)?),
+        Some(BEGINNING) => Some(0),
+        Some(text) => Some(Places::of(&state, &actor.tenant).open_position(text)?),
         None => None,
     };
     // Asked once here, so that a refusal is an error and not a broken stream.
@@ -167,7 +169,13 @@ fn follow(
             }
             if let Some(listed) = tail.ready.next() {
                 let data = serde_json::to_string(&AuditEventView::from(&listed)).unwrap_or_default();
-                let shown = SseEvent::default().id(listed.position.to_string()).event("audit").data(data);
+                let shown = SseEvent::default().event("audit").data(data);
+                let id = Places::of(&tail.state, &listed.event.draft.tenant).position(listed.position);
+                // Without an id it is shown all the same; only a break is taken up at the one before.
+                let shown = match id {
+                    Ok(id) => shown.id(id),
+                    Err(_) => shown,
+                };
                 return Some((Ok(shown), tail));
             }
             let Some(actor) = &tail.actor else { continue };
@@ -283,18 +291,4 @@ impl Asked {
             .collect();
         Ok(if kinds.len() == EventKind::ALL.len() { Vec::new() } else { kinds })
     }
-}
-
-fn place(text: &str) -> Result<EventPlace, ApiError> {
-    let parts =
-        text.split_once('.').and_then(|(at, position)| Some((at.parse().ok()?, position.parse().ok()?)));
-    let (at, position) = parts.ok_or_else(|| bad("`cursor` must be the `next_cursor` of a page"))?;
-    Ok(EventPlace { at: Timestamp::from_micros(at), position })
-}
-
-fn position(text: &str) -> Result<i64, ApiError> {
-    text.parse()
-        .ok()
-        .filter(|position| *position >= 0)
-        .ok_or_else(|| bad("`Last-Event-ID` and `after` must be the position of an event"))
 }

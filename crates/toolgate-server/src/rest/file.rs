@@ -13,6 +13,7 @@ use http_body_util::BodyExt;
 use serde::Deserialize;
 use toolgate_api::{DoorCode, ErrorBody, FileListView, FileView, InvocationFilesView, rfc3339};
 use toolgate_app::{AppError, FilesOf, Upload};
+use toolgate_core::accept::Accept;
 use toolgate_core::file::{File, PLAIN_BYTES, Picture};
 use toolgate_core::id::FileId;
 use utoipa::IntoParams;
@@ -30,6 +31,8 @@ const HEARD_OUT_BYTES: usize = 64 << 20;
 const HEARD_OUT_WITHIN: std::time::Duration = std::time::Duration::from_secs(3);
 /// The longest name that is looked at.
 const MOST_NAME_BYTES: usize = 4096;
+/// The longest list of kinds that is looked at.
+const MOST_ACCEPT_BYTES: usize = 4096;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -38,6 +41,10 @@ pub(crate) struct NewName {
     /// What it is called. A path before it is cut off, and so is what nobody sees.
     #[param(min_length = 1, max_length = 255, example = "q3.csv")]
     name: String,
+    /// Refused unless it is one of these, by its name or its type: endings and media types with commas between them, as
+    /// `x-accept` of a field says.
+    #[param(max_length = 1000, example = "text/csv,.csv")]
+    accept: Option<String>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -83,13 +90,22 @@ pub(crate) async fn send_file(
     name: Result<Query<NewName>, QueryRejection>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let name = query(name)?.name;
+    let NewName { name, accept } = query(name)?;
+    if accept.as_ref().is_some_and(|accept| accept.len() > MOST_ACCEPT_BYTES) {
+        return Err(bad("`accept` is too long"));
+    }
     if name.len() > MOST_NAME_BYTES {
         return Err(bad("`name` is too long"));
     }
     let (parts, mut body) = request.into_parts();
     let (kind, length) = (media_type(&parts.headers), length(&parts.headers));
-    let received = match state.app.begin_upload(&actor, &name, kind, length).await {
+    if kind.get(..10).is_some_and(|start| start.eq_ignore_ascii_case("multipart/")) {
+        hear_out(body).await;
+        return Err(ApiError::door(DoorCode::UnsupportedMediaType, "a file is sent as it is, not as a form")
+            .hint("send its bytes alone as the body, such as with `curl --data-binary @file`"));
+    }
+    let accept = accept.as_deref().and_then(Accept::parse);
+    let received = match state.app.begin_upload(&actor, &name, kind, length, accept).await {
         Ok(upload) => receive(upload, &mut body, &state).await,
         Err(refused) => Err(refused.into()),
     };

@@ -21,10 +21,10 @@ pub(crate) async fn read_input_request(
 ) -> Result<Json<InputRequestView>, ApiError> {
     let open = state.app.read_input_request(&token, peer).await?;
     let request = serde_json::to_value(&open.request).unwrap_or_default();
-    Ok(Json(InputRequestView { request, expires_at: rfc3339(open.expires_at) }))
+    Ok(Json(InputRequestView { request, expires_at: rfc3339(open.expires_at), server: open.server }))
 }
 
-/// Answers a link, once. An answer that does not fit can be mended and sent again.
+/// Answers a link, once, or declines to. An answer that does not fit can be mended and sent again.
 #[utoipa::path(post, path = "/api/v1/input-requests/{token}", tag = "input requests", security(()),
     params(("token" = String, Path)), request_body = AnswerInputRequest,
     responses((status = 204), (status = "default", body = ErrorBody)))]
@@ -34,6 +34,9 @@ pub(crate) async fn answer_input_request(
     PathId(token): PathId,
     JsonBody(body): JsonBody<AnswerInputRequest>,
 ) -> Result<StatusCode, ApiError> {
-    state.app.answer_input_request(&token, &body.answer, peer).await?;
+    match body.declined {
+        true => state.app.decline_input_request(&token, peer).await?,
+        false => state.app.answer_input_request(&token, &body.answer, peer).await?,
+    }
     Ok(StatusCode::NO_CONTENT)
 }

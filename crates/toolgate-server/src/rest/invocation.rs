@@ -5,21 +5,23 @@ use std::time::{Duration, Instant};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use toolgate_api::{
     ApproveRequest, CallView, ErrorBody, EventView, InvocationListView, InvocationView, ReasonRequest,
-    RejectRequest, SettleRequest, SettlementWord,
+    RejectRequest, SearchedView, SettleRequest, SettlementWord, rfc3339,
 };
 use toolgate_app::{Decision, InvocationQuery, Settlement};
 use toolgate_core::id::InvocationId;
 use toolgate_core::port::store::InvocationFilter;
-use toolgate_core::{Status, Timestamp};
+use toolgate_core::{Invocation, Status, Timestamp};
 use utoipa::IntoParams;
 
 use super::approval::remember;
 use super::tool::{Wait, bad, limit, parse_id, query, show_call, wait_of};
 use crate::ServerState;
+use crate::auth::base_url;
 use crate::door::Outside;
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, OptionalJson, PathId};
@@ -44,7 +46,8 @@ pub(crate) struct InvocationPage {
     /// In one session.
     #[param(pattern = "^ses_[0-9a-f]{32}$")]
     session_id: Option<String>,
-    /// Whose input holds this text, whatever its case. A page may be short: go on with its `next_cursor`.
+    /// Whose input holds this text, whatever its case. A page looks at no more than 20,000 calls and may be short, or
+    /// empty: `searched` says how far it went, and `next_cursor` goes on. Inputs over 8 KiB are not looked into.
     #[param(max_length = 200)]
     text: Option<String>,
     /// Made at or after this moment (RFC 3339).
@@ -68,6 +71,7 @@ pub(crate) async fn list_invocations(
     State(state): State<ServerState>,
     Caller(actor): Caller,
     page: Result<Query<InvocationPage>, QueryRejection>,
+    headers: HeaderMap,
 ) -> Result<Json<InvocationListView>, ApiError> {
     let page = query(page)?;
     let status = page.status.map(|text| {
@@ -89,10 +93,19 @@ pub(crate) async fn list_invocations(
     }
     let after = page.cursor.map(|id| parse_id(&id, "cursor")).transpose()?;
     let request = InvocationQuery { filter, text, after, limit: limit(page.limit, 50)? };
-    let (found, next) = state.app.list_invocations(&actor, request).await?;
+    let part = state.app.list_invocations(&actor, request).await?;
+    let searched = part
+        .searched
+        .map(|searched| SearchedView { calls: searched.calls, back_to: searched.back_to.map(rfc3339) });
+    let base = base_url(&state.settings, &headers);
     Ok(Json(InvocationListView {
-        invocations: found.into_iter().map(InvocationView::from).collect(),
-        next_cursor: next.map(|id| id.to_string()),
+        invocations: part
+            .invocations
+            .into_iter()
+            .map(|row| InvocationView::listed(seen_from(row, &base)))
+            .collect(),
+        next_cursor: part.next.map(|id| id.to_string()),
+        searched,
     }))
 }
 
@@ -104,14 +117,18 @@ pub(crate) async fn read_invocation(
     Caller(actor): Caller,
     PathId(id): PathId,
     wait: Result<Query<Wait>, QueryRejection>,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let id = invocation_id(&id)?;
     let wait = wait_of(&query(wait)?, Duration::ZERO)?;
     let began = Instant::now();
     let invocation = state.app.await_invocation(&actor, id, wait).await?;
     let outside = if wait.is_zero() { Duration::ZERO } else { began.elapsed() };
+    let invocation = seen_from(invocation, &base_url(&state.settings, &headers));
     let events = state.app.invocation_events(&invocation).await?;
+    let asks = state.app.question_of(&invocation).await?;
     let mut view = InvocationView::from(invocation);
+    view.asks = asks.map(|question| question.id().to_string());
     view.events = Some(events.iter().map(EventView::from).collect());
     let mut response = Json(view).into_response();
     response.extensions_mut().insert(Outside(outside));
@@ -195,6 +212,12 @@ pub(crate) async fn settle_invocation(
     };
     let result = state.app.settle_invocation(&actor, invocation_id(&id)?, settlement, wait).await?;
     Ok(show_call(result, began.elapsed()))
+}
+
+/// A call as whoever found this server at `base` reads it: links in its error are whole.
+fn seen_from(mut invocation: Invocation, base: &str) -> Invocation {
+    invocation.error = invocation.error.map(|error| error.seen_from(base));
+    invocation
 }
 
 pub(crate) fn invocation_id(text: &str) -> Result<InvocationId, ApiError> {

@@ -8,6 +8,7 @@ mod connection;
 mod document;
 mod entity;
 mod event_list;
+mod event_place;
 mod file;
 mod input_request;
 mod invocation;
@@ -34,6 +35,7 @@ mod usage;
 
 use std::sync::LazyLock;
 
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use bytes::Bytes;
@@ -202,8 +204,24 @@ fn finish_document(mut document: utoipa::openapi::OpenApi) -> utoipa::openapi::O
                 _ => continue,
             };
         }
+        for (status, response) in &mut operation.responses.responses {
+            if let RefOr::T(response) = response
+                && response.description.is_empty()
+            {
+                response.description = described(status);
+            }
+        }
     }
     document
+}
+
+/// What an answer of this status is, where nothing else is said of it: the document is not valid without.
+fn described(status: &str) -> String {
+    let status = status.parse::<StatusCode>().ok().filter(|status| status.is_success());
+    match status.and_then(|status| status.canonical_reason()) {
+        Some(reason) => reason.to_owned(),
+        None => "An error: a stable code, a sentence and a hint.".to_owned(),
+    }
 }
 
 fn text_header(pattern: &str) -> RefOr<Schema> {

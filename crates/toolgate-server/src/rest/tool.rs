@@ -118,7 +118,14 @@ pub(crate) async fn invoke_tool(
             callback: state.app.callback_for(&actor.tenant, result.call_id).await?,
             share: state.app.share_input_request(&actor.tenant, result.call_id).await?,
         },
-        _ => Links::default(),
+        _ => match result.asks {
+            Some(question) => Links {
+                base: base_url(&state.settings, &headers),
+                callback: None,
+                share: state.app.share_input_request(&actor.tenant, question).await?,
+            },
+            None => Links::default(),
+        },
     };
     Ok(show(result, began.elapsed(), links))
 }

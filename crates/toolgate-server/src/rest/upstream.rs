@@ -9,13 +9,14 @@ use toolgate_api::{
     ErrorBody, PutUpstreamRequest, TransportView, UpstreamHealthView, UpstreamListView, UpstreamRefreshView,
     UpstreamTestView, UpstreamView, rfc3339,
 };
-use toolgate_app::{KnownUpstream, Looked};
+use toolgate_app::{AppError, KnownUpstream, Looked};
 use toolgate_core::port::upstream::{Health, Listing};
-use toolgate_core::upstream::{Transport, Upstream, UpstreamAuth};
+use toolgate_core::upstream::{Questions, Transport, Upstream, UpstreamAuth};
 
 use super::document::{NamePage, name, new_name, precondition, tagged};
 use super::tool::{bad, limit, query};
 use crate::ServerState;
+use crate::auth::base_url;
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, PathId};
 
@@ -108,9 +109,11 @@ pub(crate) async fn test_upstream(
     State(state): State<ServerState>,
     Caller(actor): Caller,
     PathId(id): PathId,
+    headers: HeaderMap,
 ) -> Result<Json<UpstreamTestView>, ApiError> {
+    let tested = state.app.test_upstream(&actor, &name(&id, "upstream")?).await;
     let Listing { protocol, server, tools, problems } =
-        state.app.test_upstream(&actor, &name(&id, "upstream")?).await?;
+        tested.map_err(|cause| seen_from(cause, &base_url(&state.settings, &headers)))?;
     let tools = tools.into_iter().map(|offer| offer.name).collect();
     Ok(Json(UpstreamTestView { protocol, server, tools, problems }))
 }
@@ -122,8 +125,10 @@ pub(crate) async fn refresh_upstream(
     State(state): State<ServerState>,
     Caller(actor): Caller,
     PathId(id): PathId,
+    headers: HeaderMap,
 ) -> Result<Json<UpstreamRefreshView>, ApiError> {
-    let looked = state.app.refresh_upstream(&actor, &name(&id, "upstream")?).await?;
+    let looked = state.app.refresh_upstream(&actor, &name(&id, "upstream")?).await;
+    let looked = looked.map_err(|cause| seen_from(cause, &base_url(&state.settings, &headers)))?;
     let ids = |ids: Vec<toolgate_core::id::ToolName>| ids.iter().map(ToString::to_string).collect();
     let Looked { new, changed, gone, same, problems, protocol, server } = looked;
     Ok(Json(UpstreamRefreshView {
@@ -137,6 +142,14 @@ pub(crate) async fn refresh_upstream(
     }))
 }
 
+/// A fault as whoever found this server at `base` reads it: its link to connect an account is whole.
+fn seen_from(cause: AppError, base: &str) -> AppError {
+    match cause {
+        AppError::Call(error) => AppError::Call(error.seen_from(base)),
+        other => other,
+    }
+}
+
 fn upstream(body: PutUpstreamRequest) -> Result<Upstream, ApiError> {
     let auth = match body.auth.as_str() {
         "none" => UpstreamAuth::None,
@@ -144,6 +157,8 @@ fn upstream(body: PutUpstreamRequest) -> Result<Upstream, ApiError> {
         "per_user" => UpstreamAuth::PerUser,
         _ => return Err(bad("`auth` must be `none`, `shared` or `per_user`")),
     };
+    let questions =
+        Questions::from_text(&body.questions).ok_or_else(|| bad("`questions` must be `refuse` or `ask`"))?;
     let transport = match body.transport {
         TransportView::Stdio { command, args, env } => Transport::Stdio { command, args, env },
         TransportView::Http { url, headers } => Transport::Http { url, headers },
@@ -155,6 +170,7 @@ fn upstream(body: PutUpstreamRequest) -> Result<Upstream, ApiError> {
         auth,
         connect_timeout_ms: body.connect_timeout_ms,
         concurrency: body.concurrency,
+        questions,
     })
 }
 
@@ -184,6 +200,7 @@ fn view(found: KnownUpstream) -> UpstreamView {
             auth: auth.to_owned(),
             connect_timeout_ms: upstream.connect_timeout_ms,
             concurrency: upstream.concurrency,
+            questions: upstream.questions.as_str().to_owned(),
         },
         health: health.map(health_view),
         tools: tools.into_iter().map(|(state, count)| (state.as_str().to_owned(), count as u64)).collect(),
@@ -201,5 +218,7 @@ fn health_view(health: Health) -> UpstreamHealthView {
         last_error: health.last_error,
         failed_at: health.failed_at.map(rfc3339),
         stderr: health.stderr,
+        // A call that took less than half of one took one: nothing takes no time.
+        typical_ms: health.typical.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX).max(1)),
     }
 }

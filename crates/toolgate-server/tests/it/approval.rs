@@ -16,15 +16,15 @@ fn id(call: &Value) -> &str {
     call["call_id"].as_str().or(call["id"].as_str()).unwrap()
 }
 
-struct Desk {
-    gate: TestGate,
-    boss: String,
+pub(crate) struct Desk {
+    pub(crate) gate: TestGate,
+    pub(crate) boss: String,
     deputy: String,
 }
 
 impl Desk {
     /// A gate with two people who approve.
-    async fn open() -> Self {
+    pub(crate) async fn open() -> Self {
         let gate = TestGate::start().await;
         let approver = |principal| NewCaller {
             tenant: "default",
@@ -37,23 +37,23 @@ impl Desk {
         Self { gate, boss, deputy }
     }
 
-    async fn ask(&self, amount: i64, to: &str) -> Value {
+    pub(crate) async fn ask(&self, amount: i64, to: &str) -> Value {
         let (status, call) =
             self.gate.invoke_as(AGENT, "fixture__transfer", json!({ "amount": amount, "to": to })).await;
         assert_eq!(status, 202, "{call}");
         self.row(&call).await
     }
 
-    async fn row(&self, call: &Value) -> Value {
+    pub(crate) async fn row(&self, call: &Value) -> Value {
         self.gate.get(&format!("/api/v1/invocations/{}", id(call))).await.1
     }
 
-    async fn act(&self, key: &str, call: &Value, what: &str, body: Value) -> (u16, Value) {
+    pub(crate) async fn act(&self, key: &str, call: &Value, what: &str, body: Value) -> (u16, Value) {
         let path = format!("/api/v1/invocations/{}/{what}", id(call));
         self.gate.send(Some(key), "POST", &path, Some(body), &[]).await
     }
 
-    async fn put(&self, path: &str, body: Value) {
+    pub(crate) async fn put(&self, path: &str, body: Value) {
         let (status, answer) = self.gate.send(Some(ADMIN), "PUT", path, Some(body), &[]).await;
         assert_eq!(status, 200, "{answer}");
     }
@@ -298,6 +298,7 @@ async fn a_standing_grant_lets_just_such_calls_run_until_it_is_taken_back() {
     assert_eq!(transfer(OTHER_USER.into(), 1, "ada").await.0, 202, "another caller");
     let (_, grants) = desk.gate.send(Some(&desk.boss), "GET", "/api/v1/grants", None, &[]).await;
     let name = grants["grants"][0]["name"].as_str().unwrap().to_owned();
+    assert_eq!(grants["grants"][0]["used"], 1);
     let path = format!("/api/v1/grants/{name}");
     assert_eq!(desk.gate.send(Some(&desk.boss), "GET", &path, None, &[]).await.1["used"], 1);
     assert_eq!(desk.gate.send(Some(OTHER_USER), "GET", &path, None, &[]).await.0, 404);

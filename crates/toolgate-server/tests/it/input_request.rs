@@ -64,6 +64,18 @@ async fn every_kind_is_asked_and_answered_on_the_page() {
             json!({ "name": "Ada L", "age": 36.5 }),
         ),
         (
+            json!({ "title": "t", "questions": [
+                { "id": "sure", "label": "Sure?", "kind": "boolean", "required": true, "description": "think <first>" },
+                { "id": "day", "label": "When?", "format": "date", "default": "2026-01-31" },
+                { "id": "many", "label": "How many?", "kind": "integer", "min": 1, "max": 9 },
+                { "id": "city", "label": "Where?", "kind": "choice", "options": [{ "id": "r", "label": "Rome" }] },
+                { "id": "tags", "label": "What?", "kind": "choice", "several": true,
+                  "options": [{ "id": "a", "label": "A" }, { "id": "b", "label": "B" }] } ] }),
+            "think &lt;first&gt;",
+            vec![("q-sure", "false"), ("q-many", "3"), ("q-city", "r"), ("q-tags", "a"), ("q-tags", "b")],
+            json!({ "sure": false, "many": 3.0, "city": "r", "tags": ["a", "b"] }),
+        ),
+        (
             json!({ "title": "t", "choose": { "options": options } }),
             "Bold &amp; loud",
             vec![("chosen", "bold")],

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_core::administration::AdminChange;
 use toolgate_core::change::{Change, NewCall, SessionUse};
@@ -16,6 +17,8 @@ use toolgate_core::id::{
 };
 use toolgate_core::invocation::{Opened, Step};
 use toolgate_core::notification::{Notification, NotificationState, Tried};
+use toolgate_core::port::grant_use::{GrantUse, GrantUseStore};
+use toolgate_core::port::input_search::{InputSearchStore, Searched};
 use toolgate_core::port::outbox::{News, OutboxStore};
 use toolgate_core::port::store::{
     AdminStore, AuditStore, Begun, EndSignIns, InvocationFilter, InvocationStore, Page, PrincipalStore,
@@ -50,6 +53,10 @@ pub(crate) struct Losing {
     advances: AtomicU32,
     /// How often a call was read.
     pub(crate) reads: AtomicU32,
+    /// How many of the next changes are not made.
+    pub(crate) refused_changes: AtomicU32,
+    /// What happens just before the next sign-in is written.
+    before_sign_in: Mutex<Option<BoxFuture<'static, ()>>>,
     /// Whose documents can't be read.
     unreadable: Mutex<Option<TenantId>>,
 }
@@ -61,12 +68,19 @@ impl Losing {
             begins: AtomicU32::new(0),
             advances: AtomicU32::new(0),
             reads: AtomicU32::new(0),
+            refused_changes: AtomicU32::new(0),
+            before_sign_in: Mutex::default(),
             unreadable: Mutex::default(),
         }
     }
 }
 
 impl Losing {
+    /// What happens just before the next sign-in is written.
+    pub(crate) fn before_next_sign_in(&self, what: impl Future<Output = ()> + Send + 'static) {
+        *self.before_sign_in.lock().unwrap() = Some(Box::pin(what));
+    }
+
     /// Whose documents can't be read from now on; none for everyone's can.
     pub(crate) fn break_documents_of(&self, tenant: Option<&str>) {
         *self.unreadable.lock().unwrap() = tenant.map(|tenant| tenant.parse().unwrap());
@@ -164,6 +178,27 @@ impl UsageStore for Losing {
 }
 
 #[async_trait]
+impl InputSearchStore for Losing {
+    async fn search_inputs(
+        &self,
+        tenant: &TenantId,
+        filter: &InvocationFilter,
+        text: &str,
+        page: Page,
+        most: u32,
+    ) -> Answer<Searched> {
+        self.store.search_inputs(tenant, filter, text, page, most).await
+    }
+}
+
+#[async_trait]
+impl GrantUseStore for Losing {
+    async fn grant_uses(&self, tenant: &TenantId, grants: &[GrantUse]) -> Answer<Vec<u64>> {
+        self.store.grant_uses(tenant, grants).await
+    }
+}
+
+#[async_trait]
 impl AuditStore for Losing {
     async fn sessions_after(&self, after: Option<SessionId>, limit: u32) -> Answer<Vec<SessionId>> {
         self.store.sessions_after(after, limit).await
@@ -194,6 +229,7 @@ impl ToolStore for Losing {
 #[async_trait]
 impl AdminStore for Losing {
     async fn change(&self, change: AdminChange) -> Answer<u64> {
+        lose(&self.refused_changes, Ok(()))?;
         self.store.change(change).await
     }
     async fn tenant(&self, id: &TenantId) -> Answer<Option<Tenant>> {
@@ -280,6 +316,10 @@ impl PrincipalStore for Losing {
 #[async_trait]
 impl SignInStore for Losing {
     async fn put_sign_in(&self, sign_in: SignIn) -> Answer<()> {
+        let before = self.before_sign_in.lock().unwrap().take();
+        if let Some(before) = before {
+            before.await;
+        }
         self.store.put_sign_in(sign_in).await
     }
     async fn sign_in_by_hash(&self, hash: &[u8; 32]) -> Answer<Option<(SignIn, Principal)>> {

@@ -3,6 +3,7 @@
 
 mod access;
 mod approval;
+mod approved;
 mod browser;
 mod connection;
 mod entity;
@@ -14,6 +15,7 @@ mod guarding;
 mod handed_on;
 mod hostile;
 mod input_request;
+mod input_search;
 mod losing;
 mod many;
 mod mcp;

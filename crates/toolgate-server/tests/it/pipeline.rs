@@ -267,6 +267,33 @@ async fn running_and_waiting_calls_can_be_cancelled() {
 }
 
 #[tokio::test]
+async fn heavy_tools_share_a_few_places() {
+    let gate = TestGate::permissive().await;
+    let places = std::thread::available_parallelism().map_or(1, |cores| cores.get() / 2).max(1);
+    // The first report says that one has its place.
+    let body = json!({ "input": { "milliseconds": 600_000, "reports": 2000 } });
+    let mut holders = Vec::new();
+    for _ in 0..places {
+        let (_, call) = gate.post("/api/v1/tools/fixture__heavy/invoke?wait=0", body.clone()).await;
+        while gate.events(&call).await.len() < 3 {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        holders.push(format!("/api/v1/invocations/{}", call["call_id"].as_str().unwrap()));
+    }
+    let hurried = || gate.invoke("fixture__heavy_hurried", json!({ "milliseconds": 0 }));
+    let (status, refused) = hurried().await;
+    assert_eq!((status, code(&refused)), (429, "budget_exceeded"), "{refused}");
+    // Whatever is not heavy has its turn all the same.
+    assert_eq!(gate.invoke("fixture__slow_read", json!({ "milliseconds": 0 })).await.0, 200);
+    for holder in holders {
+        gate.post(&format!("{holder}/cancel"), json!({ "reason": "enough" })).await;
+        assert_eq!(gate.get(&format!("{holder}?wait=20")).await.1["status"], "cancelled");
+    }
+    let (status, done) = hurried().await;
+    assert_eq!((status, &done["status"]), (200, &json!("completed")), "{done}");
+}
+
+#[tokio::test]
 async fn a_write_that_is_broken_off_is_in_doubt_until_a_person_settles_it() {
     let gate = TestGate::permissive().await;
     let (status, call) = gate.invoke("fixture__stubborn", json!({ "milliseconds": 60_000 })).await;

@@ -121,6 +121,20 @@ async fn the_export_is_the_record_line_by_line() {
 }
 
 #[test]
+fn every_answer_in_the_document_says_what_it_is() {
+    let document = include_str!("../../../../docs/openapi.json");
+    let document: serde_json::Value = serde_json::from_str(document).unwrap();
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap());
+    for (method, operation) in operations {
+        for (status, answer) in operation["responses"].as_object().into_iter().flatten() {
+            let said = answer["description"].as_str().is_some_and(|text| !text.is_empty());
+            assert!(said, "{method} {} {status}", operation["operationId"]);
+        }
+    }
+}
+
+#[test]
 fn the_document_in_the_repository_is_current() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
     let current = serde_json::to_string_pretty(&toolgate_server::rest::document()).unwrap() + "\n";

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+mod inbox;
 mod migrations;
 mod own;
 mod waiting;

@@ -157,3 +157,18 @@ async fn a_document_of_an_unknown_kind_keeps_nobody_from_the_others() {
     let found = store.documents(&tenant).await.unwrap();
     assert_eq!(found.iter().map(|document| document.kind).collect::<Vec<_>>(), [DocumentKind::Role]);
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_on_the_machine_reads_the_store() {
+    use std::os::unix::fs::PermissionsExt;
+    let parent = tempfile::TempDir::new().unwrap();
+    let folder = parent.path().join("made");
+    let store = SqliteStore::open(&folder).unwrap();
+    store.ping().await.unwrap();
+    let rights = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(rights(&folder), 0o700);
+    for file in ["toolgate.db", "toolgate.db-wal", "toolgate.db-shm"] {
+        assert_eq!(rights(&folder.join(file)), 0o600, "{file}");
+    }
+}

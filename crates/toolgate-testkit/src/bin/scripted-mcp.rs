@@ -1,6 +1,7 @@
 //! A small MCP server over standard input and output whose tools stand in a file: `scripted-mcp TOOLS.json`. It speaks
 //! the protocol with a handshake, reads the file again at each listing, and tells when it changed. `echo` tools answer
-//! with their arguments; `fail` tools with an error; `hang` tools never; `exit` tools end the process.
+//! with their arguments; `fail` tools with an error; `hang` tools never; `exit` tools end the process; `answer` tools
+//! with the `result` that stands beside, sent as it is written where it is a text.
 
 use std::io::{BufRead, Write};
 use std::time::{Duration, SystemTime};
@@ -34,8 +35,12 @@ fn changed_at(path: &str) -> Option<SystemTime> {
 }
 
 fn send(message: &Value) {
+    write(&message.to_string());
+}
+
+fn write(line: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{message}").and_then(|()| out.flush());
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 fn tools(path: &str) -> Vec<Value> {
@@ -57,6 +62,7 @@ fn answer(path: &str, line: &str) {
             let shown = tools(path).into_iter().map(|mut tool| {
                 if let Some(fields) = tool.as_object_mut() {
                     fields.remove("does");
+                    fields.remove("result");
                 }
                 tool
             });
@@ -69,6 +75,12 @@ fn answer(path: &str, line: &str) {
                 "fail" => {
                     json!({ "isError": true, "content": [{ "type": "text", "text": "it did not work" }] })
                 }
+                "answer" => match called.map(|tool| tool["result"].clone()).unwrap_or_default() {
+                    Value::String(text) => {
+                        return write(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{text}}}"#));
+                    }
+                    result => result,
+                },
                 "hang" => return,
                 "exit" => std::process::exit(3),
                 _ => json!({

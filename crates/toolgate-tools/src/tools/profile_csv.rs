@@ -123,6 +123,7 @@ impl Tool for ProfileCsv {
             )
             .category("analysis", "table")
             .needs(Capability::Files)
+            .heavy()
             .limits(Limits { timeout_ms: 60_000, ..Limits::default() })
             .shows(&["summary", "columns"])
             .section_with(

@@ -27,7 +27,7 @@ struct Input {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4000))]
     instructions: Option<String>,
-    /// Questions with open answers.
+    /// Questions, each with an answer of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 20))]
     questions: Option<Vec<Question>>,
@@ -46,7 +46,7 @@ struct Input {
     expires_in_seconds: u64,
 }
 
-/// A question with an open answer.
+/// A question with an answer of its own.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 #[serde(deny_unknown_fields)]
@@ -57,15 +57,49 @@ struct Question {
     /// What is asked.
     #[schemars(length(min = 1, max = 500))]
     label: String,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1000))]
+    description: Option<String>,
     /// How it is answered.
     #[serde(default)]
     kind: Kind,
     /// Whether it may not be left out.
     #[serde(default)]
     required: bool,
+    /// What to choose from, for a choice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100))]
+    options: Vec<ChoiceOption>,
+    /// Whether several options may be chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    several: bool,
+    /// The least: of a number, of a text's characters, of options chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    min: Option<f64>,
+    /// The most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max: Option<f64>,
+    /// What a line of text is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    format: Option<Format>,
+    /// What stands there before anyone answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    default: Option<Value>,
 }
 
-/// How a question is answered: a line, some lines, or a number.
+/// What a line of text is: a mail address, a web address, a day or a moment.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[serde(rename_all = "kebab-case")]
+enum Format {
+    Email,
+    Uri,
+    Date,
+    DateTime,
+}
+
+/// How a question is answered: a line, some lines, a number, a whole number, yes or no, or from its options.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 #[serde(rename_all = "snake_case")]
@@ -74,6 +108,9 @@ enum Kind {
     Text,
     LongText,
     Number,
+    Integer,
+    Boolean,
+    Choice,
 }
 
 /// Two to six options.
@@ -158,7 +195,7 @@ impl Tool for RequestInput {
         Promise::read("core__request_input", "Ask a person")
             .describe(
                 "Asks a person something by a link to a form, and waits for the answer. Use it when only a person can \
-                 say: open questions, a choice between two to six options, comments on an image, or a yes or no. The \
+                 say: a form with questions, a choice between two to six options, comments on an image, or a yes or no. The \
                  call is pending at first and gives a `share_url`: hand it to the person whose answer you need. The \
                  result comes when they have answered. Don't use it for what you can find out yourself.",
             )

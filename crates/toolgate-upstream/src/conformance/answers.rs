@@ -3,16 +3,17 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use crate::handler::Interaction;
+use crate::interaction::Interaction;
+use crate::question::Refusal;
 
 /// Accepts each form as it is filled in already; what has no default gets a plain value.
 pub(super) struct Defaults;
 
 #[async_trait]
 impl Interaction for Defaults {
-    async fn answer(&self, method: &str, params: &Value) -> Option<Value> {
+    async fn answer(&self, method: &str, params: &Value) -> Result<Value, Refusal> {
         if method != "elicitation/create" {
-            return None;
+            return Err(Refusal::NoForm);
         }
         let properties = params.get("requestedSchema").and_then(|schema| schema.get("properties"));
         let required = params.get("requestedSchema").and_then(|schema| schema.get("required"));
@@ -27,7 +28,7 @@ impl Interaction for Defaults {
                 None => {}
             }
         }
-        Some(json!({ "action": "accept", "content": content }))
+        Ok(json!({ "action": "accept", "content": content }))
     }
 }
 

@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use toolgate_core::error::CallError;
 use toolgate_core::port::connection::Presented;
-use toolgate_core::upstream::{Offer, Transport};
+use toolgate_core::upstream::{Offer, Questions, Transport};
 use toolgate_egress::{EgressClient, EgressPolicy};
 
 use crate::child::Stderr;
 use crate::connection::{CallFault, Connection, Order};
-use crate::handler::Interaction;
+use crate::interaction::Interaction;
 use crate::keys::{Keys, Refusal};
 use crate::opening::Dial;
 use crate::settings::Settings;
@@ -52,8 +52,14 @@ async fn played(scenario: &Scenario) -> Result<(), String> {
     connection.heard().await;
     let mut failed = None;
     for (tool, arguments) in calls(&listing.tools, &scenario.context) {
-        let order =
-            Order { tool: &tool, arguments: &arguments, context: None, cancelled: CancellationToken::new() };
+        let asks = questions(scenario) == Questions::Ask;
+        let order = Order {
+            tool: &tool,
+            arguments: &arguments,
+            context: None,
+            cancelled: CancellationToken::new(),
+            interaction: asks.then(|| Arc::new(answers::Defaults) as Arc<dyn Interaction>),
+        };
         if let Err(fault) = connection.call(order).await {
             failed = Some(match fault {
                 CallFault::Fault(fault) => fault.into_error("suite").message,
@@ -72,7 +78,6 @@ fn dial(scenario: &Scenario) -> Result<Dial, String> {
     let allow = ["localhost", "127.0.0.1", "::1"].iter().filter_map(|host| host.parse().ok()).collect();
     let policy = EgressPolicy { allow, plain_http: true };
     let egress = EgressClient::new(policy).map_err(|error| error.to_string())?;
-    let interactive = scenario.name.contains("elicitation") || scenario.name.contains("request-state");
     let keys: Arc<dyn Keys> = if scenario.name.starts_with("auth/") {
         Arc::new(oauth::OauthKeys::new(&scenario.url, &scenario.context))
     } else {
@@ -88,8 +93,15 @@ fn dial(scenario: &Scenario) -> Result<Dial, String> {
         era: None,
         stderr: Stderr::default(),
         changed: Arc::new(|| {}),
-        interaction: interactive.then(|| Arc::new(answers::Defaults) as Arc<dyn Interaction>),
+        questions: questions(scenario),
     })
+}
+
+fn questions(scenario: &Scenario) -> Questions {
+    match scenario.name.contains("elicitation") || scenario.name.contains("request-state") {
+        true => Questions::Ask,
+        false => Questions::Refuse,
+    }
 }
 
 struct NoKeys;

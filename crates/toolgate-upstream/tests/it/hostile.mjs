@@ -64,6 +64,19 @@ async function answer(request, say) {
       const asked = ['elicitation/create', 'sampling/createMessage', 'roots/list'].map((method, n) => ask(say, `q${n}`, method))
       return { result: text(JSON.stringify(await Promise.all(asked))) }
     }
+    case 'ask': {
+      // Asks each of `forms`, as its era does, and returns what it was told.
+      if (is('modern')) {
+        const told = params.requestState ? JSON.parse(params.requestState) : []
+        if (params.inputResponses) told.push(params.inputResponses.q)
+        const form = input.forms[told.length]
+        if (!form) return { result: { resultType: 'complete', ...text(JSON.stringify(told)) } }
+        return { result: { resultType: 'input_required', inputRequests: { q: { method: 'elicitation/create', params: form } }, requestState: JSON.stringify(told) } }
+      }
+      const told = []
+      for (const form of input.forms) told.push(await put(say, form))
+      return { result: text(JSON.stringify(told)) }
+    }
     case 'progress':
       for (let n = 1; n <= 3; n++) say({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: params._meta?.progressToken, progress: n, total: 3, message: `step\u001b[31m ${n}` } })
       return { result: text('done') }
@@ -101,10 +114,21 @@ function ask(say, id, method) {
   })
 }
 
+let asked = 0
+const told = new Map()
+function put(say, params) {
+  return new Promise(resolve => {
+    const id = `ask-${++asked}`
+    told.set(id, resolve)
+    say({ jsonrpc: '2.0', id, method: 'elicitation/create', params })
+  })
+}
+
 function heard(message) {
   seen.push(message)
   const resolve = message.method ? undefined : questions.get(message.id)
   if (resolve) resolve(message.error ? message.error.code : 'answered')
+  if (!message.method && told.has(message.id)) told.get(message.id)(message.error?.code ?? message.result)
   return message.method !== undefined && message.id !== undefined
 }
 
@@ -144,7 +168,7 @@ if (transport === 'stdio') {
       const what = message.params?.arguments?.do
       if (message.method === 'subscriptions/listen') return response.writeHead(200, { 'content-type': 'text/event-stream' })
       const headers = message.method === 'initialize' && is('forgets') ? { 'mcp-session-id': `s${++session}` } : {}
-      const streams = is('streams') || what === 'progress' || what === 'flood' || what === 'phish'
+      const streams = is('streams') || what === 'progress' || what === 'flood' || what === 'phish' || (what === 'ask' && !is('modern'))
       const event = value => response.write(Buffer.concat([Buffer.from('data: '), Buffer.isBuffer(value) ? value : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), Buffer.from('\n\n')]))
       if (streams && isCall) {
         response.writeHead(200, { 'content-type': 'text/event-stream', ...headers })

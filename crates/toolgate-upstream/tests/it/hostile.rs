@@ -27,7 +27,8 @@ async fn results_within_bounds_are_data() {
     let plane = plane(&[], Effect::Read).await;
     still_works(&plane).await;
     let value = plane.value("act", json!({ "do": "controls" })).await;
-    assert_eq!(value["content"][0]["text"], "abc\\u{e0041}");
+    // Data is data; whoever displays it looks after their display.
+    assert_eq!(value["content"][0]["text"], "a\0b\u{1b}[2Jc\u{e0041}");
     let links = plane.value("act", json!({ "do": "links" })).await;
     let texts: Vec<_> =
         links["content"].as_array().unwrap().iter().map(|block| block["text"].as_str()).collect();
@@ -79,6 +80,8 @@ async fn failures_are_the_servers_own_words() {
         "{failed:?}"
     );
     assert!(failed.message.len() < 2_200);
+    let said = &failed.details.as_ref().unwrap()["content"][0]["text"];
+    assert_eq!(said.as_str().unwrap(), format!("no\u{1b}[31m such\0 thing {}", "x".repeat(10_000)));
     let refused = plane.error("act", json!({ "do": "refuse" }), ErrorCode::Execution).await;
     assert_eq!(refused.message, "`peer` refused the call; it says: bad arguments");
     assert!(!serde_json::to_string(&refused).unwrap().contains("secret"));

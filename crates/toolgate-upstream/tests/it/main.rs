@@ -7,3 +7,4 @@ mod keys;
 mod peers;
 mod plane;
 mod process;
+mod question;

@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use toolgate_core::ErrorCode;
 use toolgate_core::contract::Effect;
+use toolgate_core::input_request::InputRequest;
 use toolgate_core::upstream::Transport;
 
 use crate::plane::{Plane, stdio, upstream};
+use crate::question::{answer, asking, returned, row};
 
 /// Where the servers are installed; installs them first if they are not there.
 fn installed() -> &'static Path {
@@ -58,6 +60,14 @@ async fn everything(plane: &Plane) {
         .iter()
         .filter(|block| block["text"].as_str().is_some_and(|text| text.starts_with("[withheld: a link")));
     assert_eq!(withheld.count(), 2, "{links}");
+    let file =
+        plane.value("get-resource-reference", json!({ "resourceType": "Blob", "resourceId": 1 })).await;
+    let file = file["content"].as_array().unwrap().iter().find(|block| block["type"] == "resource").unwrap();
+    assert!(
+        file["resource"]["uri"].as_str().unwrap().starts_with("toolgate://servers/peer/demo://"),
+        "{file}"
+    );
+    assert!(file["resource"]["blob"].as_str().is_some_and(|blob| !blob.is_empty()), "{file}");
     let long = json!({ "duration": 0.3, "steps": 3 });
     assert!(plane.call("trigger-long-running-operation", long).await.ok);
 }
@@ -88,6 +98,28 @@ async fn everything_by_http() {
     everything(&Plane::new(upstream(Transport::Http { url, headers: [].into() })).await).await;
 }
 
+/// Every kind of field there is, as the reference server asks for them.
+#[tokio::test]
+async fn everything_asks_a_person() {
+    let plane = asking(stdio(npm("mcp-server-everything"), &["stdio"])).await;
+    let call = plane.call("trigger-elicitation-request", json!({})).await;
+    let asks = call.asks.unwrap_or_else(|| panic!("{:?}", call.error));
+    let shown = row(&plane, asks).await.input().to_value();
+    let shown: InputRequest = serde_json::from_value(shown).unwrap();
+    let questions = shown.questions.as_ref().unwrap();
+    let given: Value =
+        questions.iter().filter_map(|asked| Some((asked.id.clone(), asked.default.clone()?))).collect();
+    assert!(given.as_object().unwrap().len() >= 7, "what has a default keeps it: {given}");
+    let mut given = given;
+    given["name"] = json!("Ada");
+    given["check"] = json!(true);
+    given["email"] = json!("ada@example.com");
+    answer(&plane, asks, shown.answer(&given).unwrap()).await;
+    let returned = returned(&plane, call.call_id).await;
+    assert!(text(&returned).contains("provided the requested information"), "{returned}");
+    assert!(returned.to_string().contains("Name: Ada"), "{returned}");
+}
+
 fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -96,12 +128,14 @@ fn free_port() -> u16 {
 async fn files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
-    std::fs::write(path.join("a.txt"), "hello").unwrap();
+    std::fs::write(path.join("a.txt"), "hello\r\n").unwrap();
     let plane = Plane::new(stdio(npm("mcp-server-filesystem"), &[path.to_str().unwrap()])).await;
     let listing = plane.accept(Effect::Mutate).await;
     assert!(listing.tools.iter().all(|offer| offer.output_schema.is_some()), "all of them declare an output");
     let read = plane.value("read_text_file", json!({ "path": path.join("a.txt") })).await;
-    assert_eq!(read, json!({ "content": "hello" }));
+    assert_eq!(read, json!({ "content": "hello\r\n" }));
+    let told = plane.call("read_text_file", json!({ "path": path.join("a.txt") })).await.content.unwrap();
+    assert_eq!(told.to_value(), json!([{ "type": "text", "text": "hello\r\n" }]));
     let refused = plane.error("read_text_file", json!({ "path": "/etc/passwd" }), ErrorCode::Execution).await;
     assert!(refused.message.contains("which says: Access denied"), "{refused:?}");
     plane.error("read_text_file", json!({}), ErrorCode::Validation).await;

@@ -12,10 +12,12 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use toolgate_core::actor::Credential;
 use toolgate_core::catalog::Tools;
-use toolgate_core::contract::Effect;
+use toolgate_core::contract::{Binding, Effect};
 use toolgate_core::id::{ApiKeyId, ConnectionId, PrincipalId, Slug, TenantId};
+use toolgate_core::input_request;
 use toolgate_core::port::capability::{Capabilities, SystemClock};
 use toolgate_core::port::connection::{Credentials, Opened, Presented, Whose};
+use toolgate_core::port::executor::{Executor, ToolFailure};
 use toolgate_core::port::gate::{
     Admission, Ask, Authorizer, ConnectionGate, Decision, Directory, LimitError, Limiter, Permit, Policy,
     Verdict,
@@ -25,11 +27,11 @@ use toolgate_core::port::upstream::{Listing, Upstreams};
 use toolgate_core::runner::{CallInput, Parts, Settings as RunnerSettings};
 use toolgate_core::scope::Scopes;
 use toolgate_core::upstream::{
-    Acceptance, Accepted, Offer, Transport, Upstream, UpstreamAuth, UpstreamTool, tool_id,
+    Acceptance, Accepted, Offer, Questions, Transport, Upstream, UpstreamAuth, UpstreamTool, tool_id,
 };
 use toolgate_core::{
-    AccessRules, Actor, Call, CallError, CallResult, Catalog, ErrorCode, Runner, Source, Timestamp,
-    ToolContract,
+    AccessRules, Actor, Call, CallError, CallResult, Catalog, ClearedCall, ErrorCode, Runner, Source,
+    Timestamp, ToolContract, ToolOutput,
 };
 use toolgate_egress::{EgressClient, EgressPolicy};
 use toolgate_store_sqlite::SqliteStore;
@@ -41,7 +43,7 @@ pub(crate) const NAME: &str = "peer";
 pub(crate) struct Plane {
     pub(crate) pool: UpstreamPool,
     pub(crate) upstream: Arc<Upstream>,
-    runner: Runner,
+    pub(crate) runner: Runner,
     tools: Arc<Held>,
     _folder: tempfile::TempDir,
 }
@@ -88,6 +90,7 @@ pub(crate) fn upstream(transport: Transport) -> Upstream {
         auth: UpstreamAuth::None,
         connect_timeout_ms: 60_000,
         concurrency: 16,
+        questions: Questions::Refuse,
     }
 }
 
@@ -181,6 +184,15 @@ impl Plane {
             let executor = self.pool.executor(&tenant(), &name(), &self.upstream, offer);
             Arc::new(toolgate_schema::register(contract, Vec::new(), executor).unwrap())
         });
+        let asks = ToolContract {
+            id: input_request::TOOL.parse().unwrap(),
+            execution: Binding::Native { plugin: "core".to_owned() },
+            input_schema: json!({ "type": "object" }).into(),
+            output_schema: json!({ "type": "object" }).into(),
+            ..contract(&offers[0], Effect::Read, 30_000)
+        };
+        let asks = toolgate_schema::register(asks, Vec::new(), Arc::new(Asks)).unwrap();
+        let bound = bound.chain([Arc::new(asks)]);
         *self.tools.0.lock().unwrap() = Arc::new(Catalog::of(bound, "2026-01-01").unwrap());
     }
 
@@ -268,6 +280,17 @@ pub(crate) fn actor() -> Actor {
         roles: Arc::default(),
         scopes: Arc::new(Scopes::new([])),
         credential: Credential::Key(ApiKeyId::generate()),
+    }
+}
+
+/// The tool that asks people, without the people.
+struct Asks;
+
+#[async_trait]
+impl Executor for Asks {
+    async fn execute(&self, call: ClearedCall) -> Result<ToolOutput, ToolFailure> {
+        let within = Duration::from_secs(call.input()["expires_in_seconds"].as_u64().unwrap());
+        Err(ToolFailure::HandedOn { to: "a person's answer", within })
     }
 }
 

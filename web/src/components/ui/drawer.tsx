@@ -5,6 +5,7 @@ import { type ReactNode, useRef } from "react";
 import { cn } from "@/lib/cn";
 
 import { Button } from "./button";
+import { Skeleton } from "./skeleton";
 
 /**
  * A panel from the right. Whether it is open stands in the address (`?run=…`), so that a link opens it and Back closes
@@ -75,6 +76,11 @@ export function Drawer({
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+/** Keeps the room of badges that are on their way, so that nothing jumps when they come. */
+export function BadgeSkeleton() {
+  return <Skeleton className="h-[22px] w-24 rounded-md" />;
 }
 
 /** A titled part of a drawer. */

@@ -14,7 +14,7 @@ export function PageHeader({ title, description, action, tab }: {
     <div className="mb-6 flex flex-wrap items-start justify-between gap-4">
       <div className="min-w-0">
         <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
-        {description ? <p className="mt-1 max-w-[72ch] text-base text-ink-3">{description}</p> : null}
+        {description ? <p className="mt-1 max-w-[92ch] text-pretty text-base text-ink-3">{description}</p> : null}
       </div>
       {action}
     </div>

@@ -22,7 +22,7 @@ function Framed({ icon: Icon, title, children, className, alert, level = 2 }: {
         <Icon aria-hidden className="size-5" />
       </span>
       <Title className="text-lg font-semibold">{title}</Title>
-      <div className="mt-1 max-w-[48ch] space-y-4 text-sm text-ink-3">{children}</div>
+      <div className="mt-1 max-w-[48ch] space-y-4 text-pretty text-sm text-ink-3">{children}</div>
     </div>
   );
 }
@@ -45,12 +45,14 @@ export function EmptyState({ icon, title, children, action, className, level }: 
   );
 }
 
-/** What failed, in the server's own words, and a way to try again. */
-export function ErrorState({ error, what, onRetry, className, level }: {
+/** What failed, in the server's own words, and a way to try again; where there is nothing, a way elsewhere is better. */
+export function ErrorState({ error, what, onRetry, elsewhere, className, level }: {
   error: unknown;
   /** What could not be done: `The tools could not be loaded`. */
   what: string;
   onRetry?: () => void;
+  /** Where to go when there is no such thing. */
+  elsewhere?: ReactNode;
   className?: string;
   /** 1 where it is the whole page. */
   level?: 1 | 2;
@@ -62,7 +64,9 @@ export function ErrorState({ error, what, onRetry, className, level }: {
         <Said text={problem.sentence} /> <Said text={problem.hint} />
       </p>
       {problem.code ? <code className="block font-mono text-xs">{problem.code}</code> : null}
-      {onRetry ? (
+      {problem.status === 404 && elsewhere ? (
+        elsewhere
+      ) : onRetry ? (
         <Button onClick={onRetry}>
           <RotateCcw aria-hidden />
           Try again

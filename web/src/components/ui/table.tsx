@@ -70,7 +70,7 @@ export function TableHead<Row>({ columns, order, onOrder, figures }: {
   return (
     // Where cells stand below each other, only what sorts them is left of the head.
     <thead role="rowgroup" className={cn("border-y border-line bg-sunken", !figures && (sortable ? "max-sm:block" : "max-sm:hidden"))}>
-      <tr role="row" className={figures ? undefined : "max-sm:flex max-sm:flex-wrap"}>
+      <tr role="row" className={figures ? undefined : "max-sm:flex max-sm:overflow-x-auto max-sm:px-2"}>
         {columns.map((column) => {
           const now = order?.key === column.key ? order : null;
           return (
@@ -79,7 +79,7 @@ export function TableHead<Row>({ columns, order, onOrder, figures }: {
               scope="col"
               role="columnheader"
               aria-sort={column.sort ? (now ? (now.down ? "descending" : "ascending") : "none") : undefined}
-              className={cn(headCell, column.numeric && "text-right", column.className, !figures && (column.sort ? "max-sm:block max-sm:min-w-0" : "max-sm:hidden"))}
+              className={cn(headCell, column.numeric && "text-right", column.className, !figures && (column.sort ? "max-sm:block max-sm:min-w-0 max-sm:px-2 max-sm:py-1.5" : "max-sm:hidden"))}
             >
               {column.sort ? (
                 <button

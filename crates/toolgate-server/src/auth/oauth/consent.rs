@@ -43,7 +43,7 @@ pub(super) fn page(
     }
     main.push_str("</fieldset>\n");
     main.push_str(
-        "<p>It never may more than you may yourself, and you can take this back at any time.</p>\n\
+        "<p>It can never do more than you can, and you can take this back at any time.</p>\n\
          <p><button name=\"decision\" value=\"allow\">Let it in</button>\n\
          <button name=\"decision\" value=\"deny\">Do not</button></p>\n</form>\n",
     );

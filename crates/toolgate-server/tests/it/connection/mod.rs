@@ -1,5 +1,6 @@
 //! Accounts at outside services: who may keep what, and logging in with a browser.
 
+mod kill;
 mod login;
 mod page;
 mod secret;

@@ -36,10 +36,23 @@ async fn everyone_is_themselves_and_nobodys_token_goes_elsewhere() {
     for (browser, sub) in [(&mut bob, "bob-there"), (&mut eve, "eve-there")] {
         let needed = call(browser).await;
         assert_eq!((needed.status, needed.code().as_str()), (409, "connection_needed"), "{}", needed.text);
+        // The record is read with the same link.
+        let list = browser.get("/api/v1/invocations?limit=1").await.json();
+        let link = &needed.json()["error"]["details"]["link"];
+        assert_eq!(list["invocations"][0]["error"]["details"]["link"], *link, "{list}");
+        let id = list["invocations"][0]["id"].as_str().unwrap();
+        let read = browser.get(&format!("/api/v1/invocations/{id}")).await.json();
+        assert_eq!(read["error"]["details"]["link"], *link, "{read}");
         assert_eq!(connect_by_link(browser, &needed.json(), &server, sub).await, 200);
         let answer = call(browser).await;
         assert_eq!((answer.status, &answer.json()["value"]["sub"]), (200, &json!(sub)), "{}", answer.text);
     }
+    // Whoever manages servers and has no account is led to connect one, too.
+    let mut ada = Browser::signed_in(&gate, "ada").await;
+    let tested = ada.change("POST", "/api/v1/upstreams/server/test", None).await;
+    assert_eq!(tested.code(), "connection_needed", "{}", tested.text);
+    let link = tested.json()["error"]["details"]["link"].as_str().unwrap().to_owned();
+    assert!(link.starts_with("http://127.0.0.1:"), "{link}");
     // One after the other over connections that stay open: nobody comes as the one before.
     for _ in 0..2 {
         assert_eq!(call(&mut bob).await.json()["value"]["sub"], "bob-there");

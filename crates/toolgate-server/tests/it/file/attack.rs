@@ -197,3 +197,12 @@ async fn ids_made_to_hurt_are_not_found() {
         assert_eq!(gate.get(&format!("/api/v1/files?{query}")).await.0, 400, "{query}");
     }
 }
+
+#[tokio::test]
+async fn a_form_is_not_taken_for_the_file_in_it() {
+    let gate = TestGate::permissive().await;
+    let form = "--x\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\na,b\r\n--x--\r\n";
+    let (status, refused) = send(&gate, ADMIN, "x.csv", "Multipart/Form-Data; boundary=x", form).await;
+    assert_eq!((status, code(&refused)), (415, "unsupported_media_type"));
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("--data-binary"), "{refused}");
+}

@@ -3,6 +3,7 @@
 mod attack;
 mod call;
 mod keep;
+mod kind;
 
 use serde_json::Value;
 use toolgate_app::FileSettings;

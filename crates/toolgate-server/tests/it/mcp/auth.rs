@@ -82,6 +82,19 @@ async fn the_operators_origins_may_read_and_no_others() {
     let answer = client.request(&body).header("origin", "https://app.example").send().await.unwrap();
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.headers()["access-control-allow-origin"], "https://app.example");
+    // A tool's own headers are let through by name, and nothing else that a page asks for.
+    let asked = "authorization, mcp-param-region, Mcp-Param-Size, cookie, x-forwarded-for";
+    let preflight = gate
+        .client
+        .request(reqwest::Method::OPTIONS, format!("{}/mcp", gate.url))
+        .header("origin", "https://app.example")
+        .header("access-control-request-headers", asked)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(preflight.status(), 204);
+    let allowed = preflight.headers()["access-control-allow-headers"].to_str().unwrap();
+    assert!(allowed.ends_with("idempotency-key, mcp-param-region, mcp-param-size"), "{allowed}");
     let elsewhere = gate
         .client
         .get(format!("{}/api/v1/tools", gate.url))

@@ -61,13 +61,32 @@ async fn versions_are_agreed_on() {
     }
     let client = Legacy::open(&gate, ADMIN, json!({})).await;
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
-    let odd = client.request(&body).header("mcp-protocol-version", "1999-01-01");
-    // Two headers of one name: the last word does not count more than the first.
-    drop(odd);
     let odd = gate.client.post(format!("{}/mcp", gate.url)).bearer_auth(ADMIN).json(&body);
     let odd = read(odd.header("mcp-protocol-version", "1999-01-01").send().await.unwrap()).await;
     assert_eq!((odd.error().0, odd.error().1), (400, -32022));
     assert_eq!(odd.last()["error"]["data"]["requested"], "1999-01-01");
+    // What wants no answer says a version that is spoken, too.
+    let notice = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    for (version, status) in [("1999-01-01", 400), ("2025-06-18", 202), ("2026-07-28", 202)] {
+        let told = gate.client.post(format!("{}/mcp", gate.url)).bearer_auth(ADMIN).json(&notice);
+        let told = told.header("accept", BOTH).header("mcp-protocol-version", version);
+        let told = told.header("mcp-session-id", &client.session).send().await.unwrap();
+        assert_eq!(told.status(), status, "{version}");
+        assert_eq!(told.text().await.unwrap().is_empty(), status == 202, "{version}");
+    }
+}
+
+#[tokio::test]
+async fn a_word_that_stops_nothing_is_taken_and_ignored() {
+    let gate = TestGate::start().await;
+    let client = Legacy::open(&gate, ADMIN, json!({})).await;
+    for request in [json!("never"), json!(99), json!(null), json!({ "id": 1 }), json!("x".repeat(5000))] {
+        let stop = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": request } });
+        assert_eq!(client.tell(stop).await, 202);
+    }
+    assert_eq!(client.tell(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled" })).await, 202);
+    assert_eq!(client.tell(json!({ "jsonrpc": "2.0", "method": "notifications/unheard/of" })).await, 202);
+    assert!(client.send("tools/list", json!({})).await.result()["tools"].is_array());
 }
 
 #[tokio::test]

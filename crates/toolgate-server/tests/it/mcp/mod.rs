@@ -4,12 +4,15 @@ mod approval;
 mod auth;
 mod call;
 mod endpoint;
+mod give_up;
 mod hostile;
 mod legacy;
 mod listen;
 mod question;
 mod resume;
+mod server_question;
 mod task;
+mod unread;
 mod wire;
 
 use futures::StreamExt;

@@ -181,21 +181,6 @@ async fn what_changed_while_nobody_listened_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn a_call_is_stopped_by_a_word_that_came_before_it_was_known() {
-    let gate = TestGate::start().await;
-    let client = Legacy::open(&gate, ADMIN, json!({})).await;
-    let stop =
-        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "a" } });
-    assert_eq!(client.tell(stop.clone()).await, 202);
-    // The word may be quicker than the request it is about, on another connection.
-    let answer = read(client.request(&slow(json!("a"), 60_000, 0)).send().await.unwrap()).await;
-    assert_eq!(answer.result()["_meta"]["toolgate/error"]["code"], "cancelled", "{}", answer.last());
-    // A later request that is numbered alike is another.
-    let answer = read(client.request(&slow(json!("a"), 600, 0)).send().await.unwrap()).await;
-    assert_eq!(answer.result()["structuredContent"]["milliseconds"], 600, "{}", answer.last());
-}
-
-#[tokio::test]
 async fn a_call_that_waits_for_a_person_is_called_off() {
     let gate = TestGate::start().await;
     let ada =

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use serde_json::json;
-use toolgate_app::OauthSettings;
+use toolgate_app::{DynamicRegistration, OauthSettings};
 use toolgate_core::port::oauth::ClientDocuments;
 
 use super::*;
@@ -27,10 +27,11 @@ impl ClientDocuments for Documents {
 }
 
 const ID: &str = "https://app.example/client.json";
+const SITE: &str = "https://app.example/back";
 
 #[tokio::test]
 async fn an_application_is_known_by_its_document() {
-    let document = json!({ "client_id": ID, "client_name": "De\u{200b}sk\u{202e}top\u{2066}\u{feff}", "redirect_uris": ["http://127.0.0.1/back"] });
+    let document = json!({ "client_id": ID, "client_name": "De\u{200b}sk\u{202e}top\u{2066}\u{feff}", "redirect_uris": ["http://127.0.0.1/back", SITE] });
     let stolen =
         json!({ "client_id": ID, "client_name": "Desktop", "redirect_uris": ["https://evil.example/"] });
     let documents = Arc::new(Documents {
@@ -63,9 +64,15 @@ async fn an_application_is_known_by_its_document() {
     assert!(actor_at(&gate, tokens["access_token"].as_str().unwrap(), "/mcp").await.is_some());
 
     // Nobody is sent on by an application that anyone can make, before they decided anything.
-    let asked_wrongly = asking(&gate, &[("client_id", ID), ("response_type", "token")]);
-    let answer = browser.get(&format!("/oauth/authorize?{asked_wrongly}")).await;
+    let wrongly =
+        |back| asking(&gate, &[("client_id", ID), ("response_type", "token"), ("redirect_uri", back)]);
+    let answer = browser.get(&format!("/oauth/authorize?{}", wrongly(SITE))).await;
     assert_eq!((answer.status, answer.headers.get("location")), (400, None));
+    // On the person's own machine it is told what was wrong, so that it need not wait.
+    let answer = browser.get(&format!("/oauth/authorize?{}", wrongly(BACK))).await;
+    let told = answer.headers["location"].to_str().unwrap();
+    assert_eq!(answer.status, 303);
+    assert!(told.starts_with(BACK) && told.contains("error=unsupported_response_type"), "{told}");
 
     for wrong in [
         "https://evil.example/client.json",
@@ -91,10 +98,20 @@ async fn addresses_are_no_ids_where_documents_are_not_fetched() {
 #[tokio::test]
 async fn applications_name_themselves_only_where_they_may() {
     let body = json!({ "client_name": "Inspector", "redirect_uris": [BACK] });
-    let closed = gate(OauthSettings::default()).await;
+    let naming = |dynamic_registration| OauthSettings { dynamic_registration, ..OauthSettings::default() };
+    let closed = gate(naming(DynamicRegistration::Off)).await;
     assert_eq!(closed.send(None, "POST", "/oauth/register", Some(body.clone()), &[]).await.0, 404);
 
-    let gate = super::gate(OauthSettings { dynamic_registration: true, ..OauthSettings::default() }).await;
+    let local = gate(OauthSettings::default()).await;
+    let register = async |uris: Value| {
+        local.send(None, "POST", "/oauth/register", Some(json!({ "redirect_uris": uris })), &[]).await
+    };
+    let (status, made) = register(json!(["https://app.example/back", BACK, "com.example.app:/back"])).await;
+    assert_eq!((status, &made["redirect_uris"]), (201, &json!([BACK, "com.example.app:/back"])), "{made}");
+    let (status, refused) = register(json!(["https://app.example/back"])).await;
+    assert_eq!((status, &refused["error"]), (400, &json!("invalid_redirect_uri")), "{refused}");
+
+    let gate = super::gate(naming(DynamicRegistration::Any)).await;
     let (_, server) = gate.send(None, "GET", "/.well-known/oauth-authorization-server", None, &[]).await;
     assert_eq!(server["registration_endpoint"], format!("{}/oauth/register", gate.url));
     let register = async |body: Value| gate.send(None, "POST", "/oauth/register", Some(body), &[]).await;

@@ -157,7 +157,7 @@ async fn the_server_says_where_everything_is() {
     assert_eq!(server["token_endpoint"], format!("{url}/oauth/token"));
     assert_eq!(server["code_challenge_methods_supported"], json!(["S256"]));
     assert_eq!(server["authorization_response_iss_parameter_supported"], true);
-    assert!(server.get("registration_endpoint").is_none());
+    assert_eq!(server["registration_endpoint"], format!("{url}/oauth/register"));
     let alias = gate.send(None, "GET", "/.well-known/openid-configuration", None, &[]).await;
     assert_eq!(alias, (200, server), "the same at the other address that clients know");
     for (path, resource) in [("", ""), ("/mcp", "/mcp"), ("/mcp/sales", "/mcp/sales")] {

@@ -124,4 +124,9 @@ async fn a_new_password_ends_what_the_old_one_linked() {
     assert_eq!(who(&mut switched).await, "401", "those who came from there are out");
     assert_eq!(tenants(&mut lovelace).await, ["elsewhere current"]);
     assert_eq!(tenants(&mut signed_in(&gate, "default", "ada").await).await, ["default current"]);
+    for key in [ADMIN, OTHER_TENANT] {
+        assert_eq!(told(&gate, key).await.last().unwrap(), "user.unlinked", "both records tell of the link");
+        assert_eq!(told(&gate, key).await.iter().filter(|action| *action == "user.unlinked").count(), 1);
+    }
+    gate.verify().await;
 }

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use toolgate_app::Secret;
 use toolgate_core::Timestamp;
+use toolgate_core::administration::{AdminChange, Write};
+use toolgate_core::id::TenantId;
 use toolgate_core::json::digest;
+use toolgate_core::port::store::EndSignIns;
 
 use super::*;
 use crate::browser::COOKIE;
@@ -142,4 +145,48 @@ async fn a_lost_browser_is_ended_from_where_its_person_signed_in() {
     assert_eq!(lovelace.change("DELETE", &path, None).await.status, 204);
     assert_eq!(who(&mut lost).await, "401");
     assert_eq!(who(&mut lovelace).await, "elsewhere user:lovelace");
+}
+
+/// Ends all sign-ins of someone of the default tenant, as a new password does.
+fn shut_out(gate: &TestGate, login: &str) -> impl Future<Output = ()> + Send + use<> {
+    let (store, user) = (std::sync::Arc::clone(gate.app.store()), format!("user:{login}").parse().unwrap());
+    async move {
+        store.end_sign_ins(&TenantId::default_tenant(), &user, EndSignIns::All).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn who_is_shut_out_while_they_switch_home_is_out() {
+    let gate = gate().await;
+    // Ada signed in at home and went to Lovelace's.
+    drop(linked(&gate).await);
+    let mut ada = signed_in(&gate, "default", "ada").await;
+    assert_eq!(switch(&mut ada, "elsewhere").await.status, 200);
+    gate.losing.before_next_sign_in(shut_out(&gate, "ada"));
+    assert_eq!(switch(&mut ada, "default").await.status, 401);
+    assert_eq!(who(&mut ada).await, "401");
+    let user = "user:ada".parse().unwrap();
+    assert_eq!(gate.app.store().sign_ins(&TenantId::default_tenant(), &user).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn an_old_password_does_not_let_in_whoever_was_already_at_the_door() {
+    let gate = gate().await;
+    let tenant = TenantId::default_tenant();
+    let user: toolgate_core::id::PrincipalId = "user:ada".parse().unwrap();
+    let ended = shut_out(&gate, "ada");
+    let store = std::sync::Arc::clone(gate.app.store());
+    let another = "$argon2id$v=19$m=19456,t=2,p=1$dG9vbGdhdGUgbm9ib2R5IQ$\
+                   AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    let write = Write::SetPassword { principal: user.clone(), hash: Some(another.to_owned()) };
+    let change =
+        AdminChange::new(tenant.clone(), user.clone(), Timestamp::from_micros(1), &json!({}), vec![write]);
+    gate.losing.before_next_sign_in(async move {
+        store.change(change).await.unwrap();
+        ended.await;
+    });
+    let mut browser = Browser::new(&gate);
+    assert_ne!(sign_in_to(&mut browser, "default", "ada").await.status, 303);
+    assert_eq!(who(&mut browser).await, "401");
+    assert_eq!(gate.app.store().sign_ins(&tenant, &user).await.unwrap(), []);
 }

@@ -1,0 +1,1 @@
+-- Only the other engine has an inbox: this one commits for many by itself.
