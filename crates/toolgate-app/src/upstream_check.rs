@@ -118,6 +118,19 @@ fn is_argument(text: &str) -> bool {
 /// Variables by which a program is led to run something else: what may be started is decided by its name.
 fn steers(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
+    // How it says what it says, and whom it trusts: many servers are installed with these.
+    let harmless = [
+        "NODE_ENV",
+        "NODE_EXTRA_CA_CERTS",
+        "NODE_NO_WARNINGS",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONIOENCODING",
+        "PYTHONUNBUFFERED",
+        "PYTHONUTF8",
+    ];
+    if harmless.contains(&name.as_str()) {
+        return false;
+    }
     let starts = [
         "LD_",
         "DYLD_",
@@ -212,7 +225,9 @@ mod tests {
             },
             ..http("https://h/")
         };
-        assert!(ok("a", with("LOG_LEVEL")));
+        for good in ["LOG_LEVEL", "NODE_ENV", "NODE_EXTRA_CA_CERTS", "PYTHONUNBUFFERED"] {
+            assert!(ok("a", with(good)), "{good}");
+        }
         for bad in [
             "API_KEY",
             "NOTION_TOKEN",
@@ -222,7 +237,9 @@ mod tests {
             "PATH",
             "LD_PRELOAD",
             "NODE_OPTIONS",
+            "NODE_PATH",
             "PYTHONPATH",
+            "PYTHONSTARTUP",
         ] {
             assert!(!ok("a", with(bad)), "{bad}");
         }

@@ -298,3 +298,15 @@ fn bounds_hold_for_others_too() {
     );
     assert_eq!((many.len(), many[8].as_str()), (9, "its input schema has more of the kind"));
 }
+
+#[test]
+fn a_field_with_a_default_may_be_left_out_of_an_input() {
+    let schema = json!({ "type": "object", "required": ["scale", "name"], "properties": {
+        "scale": { "type": "string", "enum": ["css", "device"], "default": "css" }, "name": { "type": "string" } } });
+    let input = compile_foreign(&schema, Role::Input).unwrap();
+    assert!(input.validate(&json!({ "name": "x" })).is_ok());
+    assert!(input.validate(&json!({ "scale": "css" })).is_err(), "what has none is still needed");
+    assert!(input.validate(&json!({ "name": "x", "scale": "none" })).is_err());
+    let output = compile_foreign(&schema, Role::Output).unwrap();
+    assert!(output.validate(&json!({ "name": "x" })).is_err(), "a result has all it promises");
+}

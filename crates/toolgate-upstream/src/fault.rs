@@ -170,6 +170,13 @@ impl Fault {
             StreamableHttpError::Client(HttpFault::Status(status @ (502 | 504))) => {
                 Self::Lost(format!("HTTP {status}"))
             }
+            StreamableHttpError::Client(HttpFault::Status(status @ (404 | 405))) => {
+                let why = "there is no streamable HTTP endpoint at this address; that of before 2025 is not spoken here";
+                Self::Answered(Box::new(unreachable(
+                    server,
+                    &format!("it answered with HTTP {status}: {why}"),
+                )))
+            }
             StreamableHttpError::Client(HttpFault::Status(status)) => {
                 Self::Answered(Box::new(unreachable(server, &format!("it answered with HTTP {status}"))))
             }
@@ -196,5 +203,5 @@ impl Fault {
 /// The server is away.
 pub(crate) fn unreachable(server: &str, why: &str) -> CallError {
     CallError::new(ErrorCode::UpstreamFailed, format!("`{server}` can't be used: {why}"))
-        .hint("try again later; those who manage it see more under its health")
+        .hint("check its address or program, and what `[egress]` lets through; where they are right, try again later")
 }

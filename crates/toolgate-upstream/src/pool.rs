@@ -162,6 +162,10 @@ impl Upstreams for UpstreamPool {
         match listed {
             Ok(mut listing) => {
                 server.listed(person);
+                let named = Value::String(std::mem::take(&mut listing.server));
+                if let Value::String(named) = server.secrets.hidden(named) {
+                    listing.server = named;
+                }
                 listing.tools.retain(|offer| {
                     let repeats = server.secrets.within(&serde_json::to_string(offer).unwrap_or_default());
                     if repeats {
