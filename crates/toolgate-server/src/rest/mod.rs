@@ -190,7 +190,7 @@ fn finish_document(mut document: utoipa::openapi::OpenApi) -> utoipa::openapi::O
         .paths
         .paths
         .values_mut()
-        .flat_map(|path| [&mut path.get, &mut path.post, &mut path.put, &mut path.delete])
+        .flat_map(|path| [&mut path.get, &mut path.post, &mut path.put, &mut path.patch, &mut path.delete])
         .flatten()
     {
         for parameter in operation.parameters.iter_mut().flatten() {

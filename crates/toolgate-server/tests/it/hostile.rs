@@ -47,8 +47,8 @@ async fn bodies_made_to_hurt_get_a_coded_error() {
         (
             "long number",
             format!("{{\"input\":{{\"timezone\":{}}}}}", "9".repeat(5000)).into_bytes(),
-            400,
-            "invalid_json",
+            422,
+            "validation",
         ),
         ("an array", b"[]".to_vec(), 400, "bad_request"),
         ("a string", b"\"x\"".to_vec(), 400, "bad_request"),

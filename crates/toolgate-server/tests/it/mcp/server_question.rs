@@ -70,7 +70,7 @@ async fn told(gate: &TestGate, call: &Value) -> Value {
 }
 
 fn said(result: &Value) -> Value {
-    let text = result["structuredContent"]["content"][0]["text"].as_str();
+    let text = result["content"][0]["text"].as_str();
     serde_json::from_str(text.unwrap_or_else(|| panic!("{result}"))).unwrap()
 }
 
