@@ -6420,6 +6420,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6428,6 +6429,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6649,6 +6651,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6657,6 +6660,7 @@ export interface operations {
                     "application/json": components["schemas"]["PrincipalView"];
                 };
             };
+            /** @description An error: a stable code, a sentence and a hint. */
             default: {
                 headers: {
                     [name: string]: unknown;
