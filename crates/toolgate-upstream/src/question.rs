@@ -20,6 +20,8 @@ const LONGEST_LABEL: usize = 200;
 const LONGEST_DESCRIPTION: usize = 500;
 /// A text that may be longer than this gets some lines.
 const LONG: f64 = 300.0;
+/// Bounds that lie farther out bound nothing.
+const FARTHEST: f64 = 1e15;
 
 /// Why a question is not put to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +176,8 @@ impl Field {
 /// One property as a question, and what its options are called at the server.
 fn field(name: &str, property: &Value) -> Result<(Question, Vec<(String, String)>), Refusal> {
     let text = |key: &str| property.get(key).and_then(Value::as_str);
-    let number = |key: &str| property.get(key).and_then(Value::as_f64);
+    let number =
+        |key: &str| property.get(key).and_then(Value::as_f64).filter(|bound| bound.abs() <= FARTHEST);
     let chosen = options(property).or_else(|| options(property.get("items")?));
     if chosen.is_none() && ["enum", "oneOf", "anyOf"].iter().any(|key| property.get(key).is_some()) {
         return Err(Refusal::NoForm);
