@@ -22,23 +22,20 @@ pub fn compile_foreign(schema: &Value, role: Role) -> Result<Arc<dyn Validator>,
     check_bounds(schema)?;
     let mut mended = mended(schema, role)?.schema;
     if role == Role::Input {
-        leave_defaults_to_the_server(&mut mended);
+        leave_defaults_to_the_server(&mut mended, schema);
     }
     compile(&mended, Role::Output)
 }
 
 /// A field that has a default may be left out whatever `required` says: generators that describe a value after the
 /// defaults were filled in list every one of them.
-fn leave_defaults_to_the_server(schema: &mut Value) {
-    let Value::Object(keywords) = schema else { return };
-    let has_default = |properties: &Value, name: &Value| {
-        name.as_str().and_then(|name| properties.get(name)?.get("default")).is_some()
+fn leave_defaults_to_the_server(mended: &mut Value, schema: &Value) {
+    let has_default = |name: &Value| {
+        name.as_str().and_then(|name| schema.get("properties")?.get(name)?.get("default")).is_some()
     };
-    let Some(mut required) = keywords.get_mut("required").map(Value::take) else { return };
-    if let (Value::Array(names), Some(properties)) = (&mut required, keywords.get("properties")) {
-        names.retain(|name| !has_default(properties, name));
+    if let Some(Value::Array(names)) = mended.get_mut("required") {
+        names.retain(|name| !has_default(name));
     }
-    keywords.insert("required".to_owned(), required);
 }
 
 /// What a reviewer should know of the schemas of a tool that another server has, each as one sentence: what in them is
