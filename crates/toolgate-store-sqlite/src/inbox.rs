@@ -37,6 +37,7 @@ pub(crate) struct ReadyCall {
 impl ReadyCall {
     /// The rows of a call that can wait in the inbox, and the call as written. Other calls are given back.
     // Invariant: what the tables' own guards could refuse is never put off, so a refusal always reaches the caller.
+    #[allow(clippy::result_large_err, reason = "taken apart at once; a box would cost what this saves")]
     pub(crate) fn of(call: NewCall) -> Result<(Self, Invocation), NewCall> {
         let (row, opened) = (call.invocation(), &call.invocation().opened);
         let settled = match row.status {

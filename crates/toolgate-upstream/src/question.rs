@@ -21,7 +21,7 @@ const LONGEST_DESCRIPTION: usize = 500;
 /// A text that may be longer than this gets some lines.
 const LONG: f64 = 300.0;
 /// Bounds that lie farther out bound nothing.
-const FARTHEST: f64 = 1e15;
+const FARTHEST: f64 = 1e12;
 
 /// Why a question is not put to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -76,11 +76,11 @@ struct Question {
     several: bool,
     /// The least: of a number, of a text's characters, of options chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = -1e15, max = 1e15))]
+    #[schemars(range(min = -1e12, max = 1e12))]
     min: Option<f64>,
     /// The most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = -1e15, max = 1e15))]
+    #[schemars(range(min = -1e12, max = 1e12))]
     max: Option<f64>,
     /// What a line of text is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
