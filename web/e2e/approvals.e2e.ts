@@ -172,9 +172,9 @@ test("what destroys something wants the tool's name, typed", async () => {
 });
 
 test("everything goes by keyboard", async () => {
-  await page.goto(`${gate.url}/approvals`);
   const id = await waiting({ amount: 31, to: "Keyboard" });
   const next = await waiting({ amount: 32, to: "Keyboard" });
+  await page.goto(`${gate.url}/approvals`);
   await page.getByRole("link", { name: "Moves 32 to Keyboard" }).waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("j");
