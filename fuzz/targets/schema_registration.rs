@@ -37,8 +37,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match parse_contract(text) {
         Ok(contract) => {
-            judge(&contract.input_schema);
-            judge(&contract.output_schema);
+            judge(&contract.input_schema.to_value());
+            judge(&contract.output_schema.to_value());
             if let Err(error) = register(contract, Vec::new(), Arc::new(Nothing)) {
                 told(&error.to_string(), error.hint());
             }
