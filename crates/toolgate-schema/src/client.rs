@@ -165,46 +165,42 @@ const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
 
 /// Whether a place of a list has a schema of its own in `items`, which 2020-12 does not take.
 fn has_tuple(schema: &Value) -> bool {
+    any_part(
+        schema,
+        |keyword| !holds_values(keyword),
+        |fields| {
+            fields.get("items").and_then(Value::as_array).is_some_and(|items| items.iter().any(is_schema))
+        },
+    )
+}
+
+/// Whether every reference begins at the top.
+fn refers_by_place(schema: &Value) -> bool {
+    !any_part(
+        schema,
+        |_| true,
+        |fields| {
+            fields.get("$ref").and_then(Value::as_str).is_some_and(|reference| !reference.starts_with('#'))
+        },
+    )
+}
+
+/// Whether something is so of any object in a schema. Keywords that are not `followed` are not looked into.
+fn any_part(
+    schema: &Value,
+    followed: impl Fn(&str) -> bool,
+    is_so: impl Fn(&Map<String, Value>) -> bool,
+) -> bool {
     let mut rest = vec![schema];
     while let Some(value) = rest.pop() {
         match value {
             Value::Array(items) => rest.extend(items),
+            Value::Object(fields) if is_so(fields) => return true,
             Value::Object(fields) => {
-                if fields
-                    .get("items")
-                    .and_then(Value::as_array)
-                    .is_some_and(|items| items.iter().any(is_schema))
-                {
-                    return true;
-                }
-                rest.extend(
-                    fields.iter().filter(|(keyword, _)| !holds_values(keyword)).map(|(_, held)| held),
-                );
+                rest.extend(fields.iter().filter(|(keyword, _)| followed(keyword)).map(|(_, held)| held));
             }
             _ => {}
         }
     }
     false
-}
-
-/// Whether every reference begins at the top.
-fn refers_by_place(schema: &Value) -> bool {
-    let mut rest = vec![schema];
-    while let Some(value) = rest.pop() {
-        match value {
-            Value::Array(items) => rest.extend(items),
-            Value::Object(fields) => {
-                if fields
-                    .get("$ref")
-                    .and_then(Value::as_str)
-                    .is_some_and(|reference| !reference.starts_with('#'))
-                {
-                    return false;
-                }
-                rest.extend(fields.values());
-            }
-            _ => {}
-        }
-    }
-    true
 }

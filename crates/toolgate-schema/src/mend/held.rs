@@ -3,7 +3,7 @@
 use jsonschema::Draft;
 use serde_json::{Map, Value, json};
 
-use super::keywords::Writing;
+use super::keywords::{Word, Writing};
 use super::{Keywords, Mender, reason};
 use crate::error::SchemaError;
 use crate::keyword::{is_schema, names};
@@ -13,13 +13,8 @@ use crate::shown;
 
 impl<'a> Mender<'a> {
     /// A keyword with one schema.
-    pub(super) fn write_held(
-        &mut self,
-        keyword: &str,
-        held: &'a Value,
-        within: &'a Value,
-        writing: &mut Writing,
-    ) -> Result<(), SchemaError> {
+    pub(super) fn write_held(&mut self, word: Word<'a>, writing: &mut Writing) -> Result<(), SchemaError> {
+        let Word { keyword, held, within, .. } = word;
         if !is_schema(held) {
             self.keep(keyword, None, writing);
             return Ok(());
@@ -44,14 +39,8 @@ impl<'a> Mender<'a> {
     }
 
     /// A keyword with schemas in a list.
-    pub(super) fn write_list(
-        &mut self,
-        keyword: &str,
-        held: &'a Value,
-        beside: &Keywords,
-        within: &'a Value,
-        writing: &mut Writing,
-    ) -> Result<(), SchemaError> {
+    pub(super) fn write_list(&mut self, word: Word<'a>, writing: &mut Writing) -> Result<(), SchemaError> {
+        let Word { keyword, held, beside, within } = word;
         let items = held.as_array().filter(|items| items.iter().all(is_schema));
         let Some(items) = items.filter(|items| !items.is_empty()) else {
             // A tuple of nothing is common and says nothing.
@@ -94,13 +83,8 @@ impl<'a> Mender<'a> {
     }
 
     /// A keyword with schemas by name.
-    pub(super) fn write_schemas(
-        &mut self,
-        keyword: &str,
-        held: &'a Value,
-        within: &'a Value,
-        writing: &mut Writing,
-    ) -> Result<(), SchemaError> {
+    pub(super) fn write_schemas(&mut self, word: Word<'a>, writing: &mut Writing) -> Result<(), SchemaError> {
+        let Word { keyword, held, within, .. } = word;
         let Value::Object(schemas) = held else {
             self.keep(keyword, None, writing);
             return Ok(());
@@ -132,10 +116,10 @@ impl<'a> Mender<'a> {
 
     pub(super) fn write_dependents(
         &mut self,
-        held: &'a Value,
-        within: &'a Value,
+        word: Word<'a>,
         writing: &mut Writing,
     ) -> Result<(), SchemaError> {
+        let Word { held, within, .. } = word;
         let Value::Object(dependents) = held else {
             self.left_out(writing);
             return Ok(());
@@ -163,11 +147,10 @@ impl<'a> Mender<'a> {
 
     pub(super) fn write_condition(
         &mut self,
-        held: &'a Value,
-        beside: &'a Keywords,
-        within: &'a Value,
+        word: Word<'a>,
         writing: &mut Writing,
     ) -> Result<(), SchemaError> {
+        let Word { held, beside, within, .. } = word;
         if !is_schema(held) {
             self.left_out(writing);
             return Ok(());
@@ -181,10 +164,10 @@ impl<'a> Mender<'a> {
         }
         writing.out.insert("if".to_owned(), condition);
         for keyword in ["then", "else"] {
-            if let Some(branch) = beside.get(keyword).filter(|branch| !branch.is_null()) {
+            if let Some(held) = beside.get(keyword).filter(|branch| !branch.is_null()) {
                 self.path.pop();
                 self.path.push(keyword.to_owned());
-                self.write_held(keyword, branch, within, writing)?;
+                self.write_held(Word { keyword, held, ..word }, writing)?;
             }
         }
         Ok(())
@@ -192,11 +175,10 @@ impl<'a> Mender<'a> {
 
     pub(super) fn write_reference(
         &mut self,
-        keyword: &str,
-        held: &'a Value,
-        within: &'a Value,
+        word: Word<'a>,
         writing: &mut Writing,
     ) -> Result<(), SchemaError> {
+        let Word { keyword, held, within, .. } = word;
         let Some(reference) = held.as_str() else {
             self.left_out(writing);
             return Ok(());

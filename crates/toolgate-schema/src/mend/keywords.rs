@@ -19,6 +19,18 @@ pub(super) struct Writing {
     pub(super) contains_more: bool,
 }
 
+/// A keyword of a schema, and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Word<'a> {
+    pub(super) keyword: &'a str,
+    /// What it holds.
+    pub(super) held: &'a Value,
+    /// All keywords of that schema.
+    pub(super) beside: &'a Keywords,
+    /// The schema that its references begin at.
+    pub(super) within: &'a Value,
+}
+
 impl<'a> Mender<'a> {
     /// A schema in the form that is checked, and whether it lets more through than it was meant to.
     pub(super) fn write(
@@ -36,27 +48,19 @@ impl<'a> Mender<'a> {
                 continue;
             }
             self.path.push(shown::schema_key(keyword).to_owned());
-            self.write_keyword(keyword, held, keywords, within, &mut writing)?;
+            self.write_keyword(Word { keyword, held, beside: keywords, within }, &mut writing)?;
             self.path.pop();
         }
         Ok(self.finish(writing, keywords))
     }
 
-    fn write_keyword(
-        &mut self,
-        keyword: &'a str,
-        held: &'a Value,
-        beside: &'a Keywords,
-        within: &'a Value,
-        writing: &mut Writing,
-    ) -> Result<(), SchemaError> {
+    fn write_keyword(&mut self, word: Word<'a>, writing: &mut Writing) -> Result<(), SchemaError> {
+        let Word { keyword, held, .. } = word;
         match keyword {
-            "$ref" | "$dynamicRef" | "$recursiveRef" => {
-                return self.write_reference(keyword, held, within, writing);
-            }
+            "$ref" | "$dynamicRef" | "$recursiveRef" => return self.write_reference(word, writing),
             // Notes to readers, here: most servers' libraries do not check them, and what they send would be lost.
             "format" | "contentEncoding" | "contentMediaType" => self.loosen(writing),
-            "if" => return self.write_condition(held, beside, within, writing),
+            "if" => return self.write_condition(word, writing),
             // Written with `if`, or where something refers to them.
             "then" | "else" | "$defs" | "definitions" => {}
             "nullable" | "deprecated" | "readOnly" | "writeOnly" | "title" | "description" | "$comment"
@@ -69,31 +73,21 @@ impl<'a> Mender<'a> {
                 Some(_) => self.loosen(writing),
                 None => self.keep(keyword, None, writing),
             },
-            "dependencies" | "dependentRequired" => return self.write_dependents(held, within, writing),
-            "additionalItems" if !is_tuple(beside) => {}
-            _ => return self.write_taken(keyword, held, beside, within, writing),
+            "dependencies" | "dependentRequired" => return self.write_dependents(word, writing),
+            "additionalItems" if !is_tuple(word.beside) => {}
+            _ => return self.write_taken(word, writing),
         }
         Ok(())
     }
 
-    fn write_taken(
-        &mut self,
-        keyword: &'a str,
-        held: &'a Value,
-        beside: &'a Keywords,
-        within: &'a Value,
-        writing: &mut Writing,
-    ) -> Result<(), SchemaError> {
+    fn write_taken(&mut self, word: Word<'a>, writing: &mut Writing) -> Result<(), SchemaError> {
+        let Word { keyword, held, beside, .. } = word;
         let kept = match takes(keyword) {
             None => return Ok(()),
-            Some(Takes::Schema | Takes::Rest) => return self.write_held(keyword, held, within, writing),
-            Some(Takes::SchemaOrList) if is_schema(held) => {
-                return self.write_held(keyword, held, within, writing);
-            }
-            Some(Takes::List | Takes::SchemaOrList) => {
-                return self.write_list(keyword, held, beside, within, writing);
-            }
-            Some(Takes::Schemas) => return self.write_schemas(keyword, held, within, writing),
+            Some(Takes::Schema | Takes::Rest) => return self.write_held(word, writing),
+            Some(Takes::SchemaOrList) if is_schema(held) => return self.write_held(word, writing),
+            Some(Takes::List | Takes::SchemaOrList) => return self.write_list(word, writing),
+            Some(Takes::Schemas) => return self.write_schemas(word, writing),
             Some(Takes::Types) => types(held),
             Some(Takes::Names) => names(held),
             Some(Takes::Values) => values(held),
