@@ -17,6 +17,7 @@ mod shares;
 mod telemetry;
 mod upstreams;
 
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -73,20 +74,20 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(cause) => return print::failure(&anyhow::Error::new(cause).context("the runtime did not start")),
     };
-    match cli.command {
-        Command::Serve(args) => match runtime.block_on(serve::run(args)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(cause) => print::failure(&cause),
-        },
-        Command::ConformanceClient(args) => match runtime.block_on(conformance_client::run(args)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(cause) => print::failure(&cause),
-        },
-        Command::Mcp(args) => match runtime.block_on(mcp::run(*args, &cli.global)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(cause) => print::failure(&cause),
-        },
-        Command::KeepWatch => ExitCode::SUCCESS,
-        Command::Client(command) => runtime.block_on(client::run(command, &cli.global)),
+    // Behind a pointer: the runtime would otherwise have all the code of each command three times.
+    let ended: Pin<Box<dyn Future<Output = ExitCode>>> = match cli.command {
+        Command::Serve(args) => Box::pin(told(serve::run(args))),
+        Command::ConformanceClient(args) => Box::pin(told(conformance_client::run(args))),
+        Command::Mcp(args) => Box::pin(told(mcp::run(*args, &cli.global))),
+        Command::KeepWatch => return ExitCode::SUCCESS,
+        Command::Client(command) => Box::pin(client::run(command, &cli.global)),
+    };
+    runtime.block_on(ended)
+}
+
+async fn told(command: impl Future<Output = anyhow::Result<()>>) -> ExitCode {
+    match command.await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cause) => print::failure(&cause),
     }
 }
