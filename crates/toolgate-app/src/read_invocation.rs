@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use toolgate_core::document::Area;
 use toolgate_core::event::Event;
 use toolgate_core::id::{InvocationId, PrincipalKind};
+use toolgate_core::port::input_search::InputSearch;
 use toolgate_core::port::store::{InvocationFilter, Page};
 use toolgate_core::{Actor, Invocation, Status, Timestamp};
 
@@ -113,7 +114,8 @@ impl App {
         let (mut shown, mut after, mut read) = (Vec::new(), query.after, 0);
         if let Some(text) = &query.text {
             let page = Page { after, limit: query.limit };
-            let found = self.store().search_inputs(&actor.tenant, &filter, text, page, MOST_SEARCHED).await?;
+            let search = InputSearch { filter: &filter, text, page, most: MOST_SEARCHED };
+            let found = self.store().search_inputs(&actor.tenant, search).await?;
             for row in found.invocations {
                 if everything || self.shows(actor, &row) || (decides && self.may_approve(actor, &row).await) {
                     shown.push(row);

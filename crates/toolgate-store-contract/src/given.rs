@@ -19,7 +19,8 @@ use toolgate_core::{AccessRules, Acting, CallError, Effect, Egress, ErrorCode, J
 pub(crate) type Shared = Arc<dyn Store>;
 
 /// A moment later than all before it.
-pub(crate) fn now() -> Timestamp {
+#[must_use]
+pub fn now() -> Timestamp {
     static NEXT: AtomicI64 = AtomicI64::new(1_700_000_000_000_000);
     Timestamp::from_micros(NEXT.fetch_add(1_000, Ordering::Relaxed))
 }
@@ -53,8 +54,9 @@ pub(crate) fn json(text: &str) -> JsonText {
     JsonText::parse(text).unwrap()
 }
 
-/// A plain call by Ada in a session of its own.
-pub(crate) fn opened() -> Opened {
+/// A plain call by Ada in a session of its own, for tests to change.
+#[must_use]
+pub fn opened() -> Opened {
     let id = InvocationId::generate();
     Opened {
         id,

@@ -3,7 +3,7 @@
 use toolgate_core::JsonText;
 use toolgate_core::id::InvocationId;
 use toolgate_core::invocation::Invocation;
-use toolgate_core::port::input_search::Searched;
+use toolgate_core::port::input_search::{InputSearch, Searched};
 use toolgate_core::port::store::{InvocationFilter, Page};
 
 use crate::given::*;
@@ -17,7 +17,7 @@ async fn call(store: &Shared, tool: &str, input: &str) -> InvocationId {
 }
 
 async fn search(store: &Shared, filter: &InvocationFilter, text: &str, page: Page, most: u32) -> Searched {
-    store.search_inputs(&tenant(), filter, text, page, most).await.unwrap()
+    store.search_inputs(&tenant(), InputSearch { filter, text, page, most }).await.unwrap()
 }
 
 fn ids(searched: &Searched) -> Vec<InvocationId> {

@@ -45,6 +45,8 @@ pub mod tokens;
 pub mod tools;
 pub mod usage;
 
+pub use given::{now, opened};
+
 /// Makes one test of each promise. The expression is evaluated in an async context, once for each test, and gives a
 /// fresh empty store together with a guard that is dropped after it; `()` where there is nothing to guard.
 #[macro_export]

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use toolgate_core::change::{Change, NewCall, SessionUse};
-use toolgate_core::id::{InvocationId, SessionId, TenantId, WorkerId};
+use toolgate_core::id::WorkerId;
 use toolgate_core::invocation::{Opened, Step};
 use toolgate_core::port::store::{Begun, InvocationStore};
-use toolgate_core::{Effect, Egress, JsonText, Source, Timestamp};
+use toolgate_core::{JsonText, Timestamp};
+use toolgate_store_contract::opened;
 use toolgate_store_postgres::{Options, PostgresStore};
 use toolgate_testkit::TempPostgres;
 
@@ -74,27 +75,12 @@ async fn measure(store: &Arc<PostgresStore>, kind: Kind, tasks: usize, length: D
 
 async fn one_call(store: &PostgresStore, kind: Kind, times: &mut Vec<Duration>) {
     let at = Timestamp::from_micros(1_700_000_000_000_000);
-    let id = InvocationId::generate();
+    let new = opened();
     let opened = Opened {
-        id,
-        tenant: TenantId::default_tenant(),
-        session: SessionId::from_uuid(id.uuid()),
-        parent: None,
-        tool: "core__x".parse().unwrap(),
-        tool_version: None,
-        effect: Effect::Mutate,
-        egress: Egress::None,
-        idempotent: false,
-        actor: "user:ada".parse().unwrap(),
-        subject: None,
-        key: None,
-        source: Source::Api,
         input: JsonText::parse(r#"{"text":"some forty bytes of input, more or less"}"#).unwrap(),
-        idempotency_key: Some(id.to_string().parse().unwrap()),
+        idempotency_key: Some(new.id.to_string().parse().unwrap()),
         request_digest: "0".repeat(64),
-        rule: Some("default".into()),
-        approval_required: false,
-        created_at: at,
+        ..new
     };
     let by = opened.actor.clone();
     let started = Step::Started { attempt: 1, worker: WorkerId::generate() };

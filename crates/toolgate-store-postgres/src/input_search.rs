@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use tokio_postgres::types::ToSql;
 use toolgate_core::Timestamp;
 use toolgate_core::id::TenantId;
-use toolgate_core::port::input_search::{InputSearchStore, LONGEST_SEARCHED, Searched};
-use toolgate_core::port::store::{InvocationFilter, Page, StoreError};
+use toolgate_core::port::input_search::{InputSearch, InputSearchStore, LONGEST_SEARCHED, Searched};
+use toolgate_core::port::store::{Page, StoreError};
 
 use crate::PostgresStore;
 use crate::invocation::ListQuery;
@@ -16,10 +16,7 @@ impl InputSearchStore for PostgresStore {
     async fn search_inputs(
         &self,
         tenant: &TenantId,
-        filter: &InvocationFilter,
-        text: &str,
-        page: Page,
-        most: u32,
+        InputSearch { filter, text, page, most }: InputSearch<'_>,
     ) -> Result<Searched, StoreError> {
         // What is too long is not even read: its length stands before it.
         let columns = format!(

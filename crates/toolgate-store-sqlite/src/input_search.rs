@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use rusqlite::{Connection, ToSql};
 use toolgate_core::Timestamp;
 use toolgate_core::id::TenantId;
-use toolgate_core::port::input_search::{InputSearchStore, LONGEST_SEARCHED, Searched, holds};
-use toolgate_core::port::store::{InvocationFilter, Page, StoreError};
+use toolgate_core::port::input_search::{InputSearch, InputSearchStore, LONGEST_SEARCHED, Searched, holds};
+use toolgate_core::port::store::{Page, StoreError};
 
 use crate::SqliteStore;
 use crate::database::Fault;
@@ -17,10 +17,7 @@ impl InputSearchStore for SqliteStore {
     async fn search_inputs(
         &self,
         tenant: &TenantId,
-        filter: &InvocationFilter,
-        text: &str,
-        page: Page,
-        most: u32,
+        InputSearch { filter, text, page, most }: InputSearch<'_>,
     ) -> Result<Searched, StoreError> {
         // What is too long is not even read: its length stands before it.
         let columns = format!(

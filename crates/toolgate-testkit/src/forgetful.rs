@@ -13,7 +13,7 @@ use toolgate_core::id::{
 };
 use toolgate_core::notification::{Notification, NotificationState, Tried};
 use toolgate_core::port::grant_use::{GrantUse, GrantUseStore};
-use toolgate_core::port::input_search::{InputSearchStore, Searched};
+use toolgate_core::port::input_search::{InputSearch, InputSearchStore, Searched};
 use toolgate_core::port::outbox::{News, OutboxStore};
 use toolgate_core::port::store::{
     AdminStore, AuditStore, Begun, EndSignIns, InvocationFilter, InvocationStore, Page, PrincipalStore,
@@ -114,14 +114,7 @@ impl UsageStore for Forgetful {
 
 #[async_trait]
 impl InputSearchStore for Forgetful {
-    async fn search_inputs(
-        &self,
-        _: &TenantId,
-        _: &InvocationFilter,
-        _: &str,
-        _: Page,
-        _: u32,
-    ) -> Answer<Searched> {
+    async fn search_inputs(&self, _: &TenantId, _: InputSearch<'_>) -> Answer<Searched> {
         Ok(Searched { invocations: Vec::new(), looked_at: 0, end: None, more: false })
     }
 }

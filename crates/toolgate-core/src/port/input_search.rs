@@ -26,19 +26,26 @@ pub struct Searched {
     pub more: bool,
 }
 
+/// What is looked for, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct InputSearch<'a> {
+    /// The calls that are looked at.
+    pub filter: &'a InvocationFilter,
+    /// What an input has to hold, whatever its case, as it is written in JSON.
+    pub text: &'a str,
+    /// Where to go on, and how many to find.
+    pub page: Page,
+    /// How many calls to look at.
+    pub most: u32,
+}
+
 /// Calls by their inputs.
 #[async_trait]
 pub trait InputSearchStore: Send + Sync {
-    /// Calls whose input holds `text`, whatever its case, as it is written in JSON. Of the calls that fit the filter and
-    /// come after `page.after`, no more than `most` are looked at, newest first, and no more once `page.limit` are found.
-    async fn search_inputs(
-        &self,
-        tenant: &TenantId,
-        filter: &InvocationFilter,
-        text: &str,
-        page: Page,
-        most: u32,
-    ) -> Result<Searched, StoreError>;
+    /// Calls whose input holds the text. Of those that fit the filter and come after the page's position, no more than
+    /// `most` are looked at, newest first, and no more once the page is full.
+    async fn search_inputs(&self, tenant: &TenantId, search: InputSearch<'_>)
+    -> Result<Searched, StoreError>;
 }
 
 /// Whether a text holds another, whatever the case. `wanted` is in small letters.

@@ -18,7 +18,7 @@ use toolgate_core::id::{
 use toolgate_core::invocation::{Opened, Step};
 use toolgate_core::notification::{Notification, NotificationState, Tried};
 use toolgate_core::port::grant_use::{GrantUse, GrantUseStore};
-use toolgate_core::port::input_search::{InputSearchStore, Searched};
+use toolgate_core::port::input_search::{InputSearch, InputSearchStore, Searched};
 use toolgate_core::port::outbox::{News, OutboxStore};
 use toolgate_core::port::store::{
     AdminStore, AuditStore, Begun, EndSignIns, InvocationFilter, InvocationStore, Page, PrincipalStore,
@@ -179,15 +179,8 @@ impl UsageStore for Losing {
 
 #[async_trait]
 impl InputSearchStore for Losing {
-    async fn search_inputs(
-        &self,
-        tenant: &TenantId,
-        filter: &InvocationFilter,
-        text: &str,
-        page: Page,
-        most: u32,
-    ) -> Answer<Searched> {
-        self.store.search_inputs(tenant, filter, text, page, most).await
+    async fn search_inputs(&self, tenant: &TenantId, search: InputSearch<'_>) -> Answer<Searched> {
+        self.store.search_inputs(tenant, search).await
     }
 }
 

@@ -1,16 +1,16 @@
 //! Databases, calls and raw SQL to test with.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, NoTls};
+use toolgate_core::JsonText;
 use toolgate_core::change::{Change, NewCall, SessionUse};
 use toolgate_core::event::{ChainHead, Event};
-use toolgate_core::id::{InvocationId, SessionId, TenantId, WorkerId};
+use toolgate_core::id::{SessionId, WorkerId};
 use toolgate_core::invocation::{Invocation, Opened, Step};
 use toolgate_core::port::store::{AuditStore, Begun, InvocationStore, SessionStore};
-use toolgate_core::{Effect, Egress, JsonText, Source, Timestamp};
+pub(crate) use toolgate_store_contract::{now, opened};
 use toolgate_store_postgres::PostgresStore;
 use toolgate_testkit::shared_postgres;
 
@@ -30,36 +30,6 @@ pub(crate) async fn client(url: &str) -> Client {
 pub(crate) async fn refusal(client: &Client, sql: &str) -> SqlState {
     let error = client.batch_execute(sql).await.expect_err("the database refuses it");
     error.code().expect("the database refuses it").clone()
-}
-
-pub(crate) fn now() -> Timestamp {
-    static NEXT: AtomicI64 = AtomicI64::new(1_700_000_000_000_000);
-    Timestamp::from_micros(NEXT.fetch_add(1_000, Ordering::Relaxed))
-}
-
-pub(crate) fn opened() -> Opened {
-    let id = InvocationId::generate();
-    Opened {
-        id,
-        tenant: TenantId::default_tenant(),
-        session: SessionId::from_uuid(id.uuid()),
-        parent: None,
-        tool: "core__x".parse().unwrap(),
-        tool_version: None,
-        effect: Effect::Mutate,
-        egress: Egress::None,
-        idempotent: false,
-        actor: "user:ada".parse().unwrap(),
-        subject: None,
-        key: None,
-        source: Source::Api,
-        input: JsonText::parse("{}").unwrap(),
-        idempotency_key: None,
-        request_digest: "digest".into(),
-        rule: None,
-        approval_required: false,
-        created_at: now(),
-    }
 }
 
 /// A running call in a session of its own.

@@ -1,43 +1,23 @@
 //! Calls that were answered are in the file, wherever in it they are.
 
 use toolgate_core::change::{NewCall, SessionUse};
-use toolgate_core::contract::{Effect, Egress};
+use toolgate_core::contract::Effect;
 use toolgate_core::event::ChainHead;
-use toolgate_core::id::{InvocationId, SessionId, TenantId, WorkerId};
-use toolgate_core::invocation::{Opened, Source, Step};
+use toolgate_core::id::WorkerId;
+use toolgate_core::invocation::{Opened, Step};
 use toolgate_core::port::store::{Begun, InvocationStore, SessionStore};
 use toolgate_core::{JsonText, Timestamp};
+use toolgate_store_contract::opened;
 use toolgate_store_sqlite::SqliteStore;
 
 use crate::fresh;
 
 fn settled() -> NewCall {
-    let id = InvocationId::generate();
-    let text = || JsonText::from_value(&serde_json::json!({}));
-    let opened = Opened {
-        id,
-        tenant: TenantId::default_tenant(),
-        session: SessionId::from_uuid(id.uuid()),
-        parent: None,
-        tool: "core__x".parse().unwrap(),
-        tool_version: None,
-        effect: Effect::Read,
-        egress: Egress::None,
-        idempotent: true,
-        actor: "user:ada".parse().unwrap(),
-        subject: None,
-        key: None,
-        source: Source::Api,
-        input: text(),
-        idempotency_key: None,
-        request_digest: "d".into(),
-        rule: None,
-        approval_required: false,
-        created_at: Timestamp::from_micros(1),
-    };
+    let opened = Opened { effect: Effect::Read, ..opened() };
+    let output = JsonText::from_value(&serde_json::json!({}));
     let steps = [
         Step::Started { attempt: 1, worker: WorkerId::generate() },
-        Step::Completed { output: text(), cost_micros: None },
+        Step::Completed { output, cost_micros: None },
     ];
     NewCall::open(opened, &steps, Timestamp::from_micros(1), SessionUse::New).unwrap()
 }

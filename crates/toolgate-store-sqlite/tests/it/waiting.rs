@@ -2,10 +2,10 @@
 
 use rusqlite::Connection;
 use toolgate_core::change::{NewCall, SessionUse, fold, recorded};
-use toolgate_core::id::{InvocationId, SessionId, TenantId};
 use toolgate_core::invocation::{Opened, Step};
 use toolgate_core::port::store::{Begun, InvocationStore};
-use toolgate_core::{Effect, Egress, JsonText, Source, Timestamp};
+use toolgate_core::{JsonText, Timestamp};
+use toolgate_store_contract::opened;
 
 use crate::fresh;
 
@@ -18,27 +18,11 @@ fn fill_in() -> &'static str {
 #[tokio::test]
 async fn rows_of_an_older_program_learn_why_they_wait() {
     let (store, folder) = fresh().await;
-    let (id, at) = (InvocationId::generate(), Timestamp::from_micros(1));
+    let at = Timestamp::from_micros(1);
     let opened = Opened {
-        id,
-        tenant: TenantId::default_tenant(),
-        session: SessionId::from_uuid(id.uuid()),
-        parent: None,
-        tool: "core__x".parse().unwrap(),
-        tool_version: None,
-        effect: Effect::Mutate,
-        egress: Egress::None,
-        idempotent: false,
-        actor: "user:ada".parse().unwrap(),
-        subject: None,
-        key: None,
-        source: Source::Api,
         input: JsonText::parse(r#"{"reason":"not this one","a":"\u0000"}"#).unwrap(),
-        idempotency_key: None,
-        request_digest: String::new(),
-        rule: None,
         approval_required: true,
-        created_at: at,
+        ..opened()
     };
     let step = Step::NeedsApproval { reason: "policy \"asks\" ü".into(), deadline: at, review: None };
     let call = NewCall::open(opened, &[step], at, SessionUse::New).unwrap();
