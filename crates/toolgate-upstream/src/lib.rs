@@ -15,6 +15,7 @@ mod direct;
 mod door;
 mod events;
 mod fault;
+mod glance;
 mod handler;
 mod interaction;
 mod keys;
