@@ -55,7 +55,8 @@ pub(crate) struct AcceptArgs {
     /// How long a call may run, in milliseconds.
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
-    /// How large a result may be, in bytes.
+    /// How large a result may be, in bytes; left out, 1 MiB of words and structure and 8 MiB with pictures, sounds and
+    /// files.
     #[arg(long, value_name = "BYTES")]
     max_result_bytes: Option<u64>,
     #[command(flatten)]
