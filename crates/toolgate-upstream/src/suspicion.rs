@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use toolgate_core::upstream::Offer;
 
-use crate::clean::hides;
+use crate::clean::{described, hides};
 
 /// What a reviewer should look at, each as one sentence.
 #[must_use]
@@ -153,7 +153,8 @@ fn read(text: &str) -> Vec<String> {
 
 /// Hidden characters, as they came or as [`described`](crate::clean::described) wrote them.
 fn has_hidden(text: &str) -> bool {
-    text.chars().any(|c| hides(c) && c != '\u{200d}' && c != '\u{fe0f}')
+    let written = |text: &str| text.matches("\\u{").count();
+    text.chars().any(hides) && written(&described(text)) > written(text)
         || text.match_indices("\\u{").any(|(at, _)| {
             let rest = &text[at + 3..];
             let code = rest.split('}').next().and_then(|hex| u32::from_str_radix(hex, 16).ok());
