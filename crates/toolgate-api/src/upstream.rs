@@ -240,7 +240,7 @@ pub struct AcceptUpstreamToolRequest {
     /// How long a call may run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// How large a result may be.
+    /// How large a result may be; left out, 1 MiB of words and structure and 8 MiB with pictures, sounds and files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_result_bytes: Option<u64>,
 }

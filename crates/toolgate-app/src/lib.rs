@@ -78,6 +78,7 @@ mod toolset;
 mod try_policy;
 mod upstream;
 mod upstream_check;
+mod upstream_lookalike;
 mod upstream_reading;
 mod upstream_secret;
 mod upstream_tool;

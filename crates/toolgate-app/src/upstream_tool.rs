@@ -71,9 +71,14 @@ impl App {
     ) -> Result<(Vec<Stored<UpstreamTool>>, Option<String>), AppError> {
         self.require(actor, Area::Upstreams)?;
         let mut all = self.stored::<UpstreamTool>(actor, KIND).await?;
+        let names = self.names(actor, &all);
         all.retain(|tool| upstream.is_none_or(|name| tool.body.upstream == *name));
         all.retain(|tool| state.is_none_or(|state| tool.body.state() == state));
-        Ok(part_of(all, |tool| &tool.name, after, limit))
+        let (mut part, next) = part_of(all, |tool| &tool.name, after, limit);
+        if let Some(names) = names {
+            part.iter_mut().for_each(|tool| names.note(&mut tool.body));
+        }
+        Ok((part, next))
     }
 
     /// One tool, with what a reviewer has to know.
@@ -88,6 +93,10 @@ impl App {
             if !stored.body.warnings.contains(&note) {
                 stored.body.warnings.push(note);
             }
+        }
+        let all = self.stored::<UpstreamTool>(actor, KIND).await?;
+        if let Some(names) = self.names(actor, &all) {
+            names.note(&mut stored.body);
         }
         let unusable = stored.body.offer.as_ref().and_then(|offer| {
             let decision = careful(offer);

@@ -106,6 +106,10 @@ pub struct Limits {
     pub timeout_ms: u64,
     /// How large its result may be.
     pub max_result_bytes: u64,
+    /// How large it may be with pictures, sounds and files, where that is more; the rest has the bound above. None bounds
+    /// all of it by that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_bytes_with_media: Option<u64>,
     /// Calls a minute for one principal; none means no limit of the tool's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_per_minute: Option<u32>,
@@ -116,7 +120,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { timeout_ms: 30_000, max_result_bytes: 1 << 20, rate_per_minute: None, concurrency: None }
+        Self {
+            timeout_ms: 30_000,
+            max_result_bytes: 1 << 20,
+            max_bytes_with_media: None,
+            rate_per_minute: None,
+            concurrency: None,
+        }
     }
 }
 
@@ -127,6 +137,9 @@ impl Limits {
     pub const MAX_WAIT_SECONDS: u64 = 30 * 24 * 3600;
     /// The largest result a contract may ask for: 16 MiB.
     pub const MAX_RESULT_BYTES: u64 = 16 << 20;
+    /// How large the result of an MCP server's tool may be with pictures, sounds and files, unless its reviewer says
+    /// otherwise: 8 MiB, which is what is read of one answer.
+    pub const USUAL_BYTES_WITH_MEDIA: u64 = 8 << 20;
 }
 
 /// How long a read tool's result may be handed out again.
@@ -384,6 +397,11 @@ impl ToolContract {
         for (field, value, max) in [
             ("timeout_ms", self.limits.timeout_ms, Limits::MAX_TIMEOUT_MS),
             ("max_result_bytes", self.limits.max_result_bytes, Limits::MAX_RESULT_BYTES),
+            (
+                "max_bytes_with_media",
+                self.limits.max_bytes_with_media.unwrap_or(Limits::MAX_RESULT_BYTES),
+                Limits::MAX_RESULT_BYTES,
+            ),
         ] {
             if value == 0 || value > max {
                 return Err(BadContract::Limit { field, max });

@@ -31,6 +31,22 @@ impl From<Value> for ToolOutput {
 }
 
 impl ToolOutput {
+    /// How many bytes of it are pictures, sounds and files: in the content beside the value, or in a value that is
+    /// content itself.
+    pub(crate) fn media(&self) -> usize {
+        let within = self.value.get("content").and_then(Value::as_array);
+        let blocks = self.content.iter().flatten().chain(within.into_iter().flatten());
+        let bytes = |block: &Value| {
+            let data = match block.get("type").and_then(Value::as_str) {
+                Some("image" | "audio") => block.get("data"),
+                Some("resource") => block.get("resource").and_then(|resource| resource.get("blob")),
+                _ => None,
+            };
+            data.and_then(Value::as_str).map_or(0, str::len)
+        };
+        blocks.map(bytes).sum()
+    }
+
     /// The one text that is kept, and how many bytes it has when it is told in full.
     #[must_use]
     pub(crate) fn kept(self) -> (JsonText, usize) {

@@ -23,6 +23,7 @@ use crate::interaction::Calls;
 use crate::keys::{Keys, Refusal};
 use crate::measure::too_deep;
 use crate::reading::{Unread, content_type, read, unsent};
+use crate::task::kept_whole;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -31,6 +32,8 @@ pub(crate) const EVENTS: &str = "text/event-stream";
 pub(crate) const ANSWERS: &str = "application/json, text/event-stream";
 /// How long a server may ponder on a question that older ones don't know, before it is taken for one of those.
 const DISCOVER_WITHIN: Duration = Duration::from_secs(8);
+/// How long a server of the older transport may take to say that it has heard.
+const TOLD_WITHIN: Duration = Duration::from_secs(60);
 /// A request that is refused this often is refused.
 const MOST_TRIES: u32 = 5;
 
@@ -96,6 +99,32 @@ impl Door {
                 return Ok(response);
             }
             before += 1;
+        }
+    }
+
+    /// Opens the stream on which servers of the older transport speak.
+    pub(crate) async fn listen(&self, url: &str, headers: &HeaderMap) -> Result<Response, Failed> {
+        let get = || self.http.get(url).header(ACCEPT, EVENTS).headers(headers.clone());
+        let response = self.send(get).await?;
+        let status = response.status();
+        if !status.is_success() || !content_type(&response).starts_with(EVENTS) {
+            return Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16())));
+        }
+        Ok(response)
+    }
+
+    /// Says something to a server of the older transport, which answers elsewhere.
+    pub(crate) async fn tell(
+        &self,
+        url: &str,
+        headers: &HeaderMap,
+        body: bytes::Bytes,
+    ) -> Result<(), Failed> {
+        let post = || self.to(url).headers(headers.clone()).timeout(TOLD_WITHIN).body(body.clone());
+        let status = self.send(post).await?.status();
+        match status.is_success() {
+            true => Ok(()),
+            false => Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16()))),
         }
     }
 
@@ -222,7 +251,7 @@ impl Door {
         }
         let message = match too_deep(&body) {
             true => None,
-            false => serde_json::from_slice::<ServerJsonRpcMessage>(&body).ok(),
+            false => serde_json::from_slice::<ServerJsonRpcMessage>(&kept_whole(&body)).ok(),
         };
         if has_wide_integer(&body) {
             self.bad.note(id.clone(), BadAnswer::Inexact);

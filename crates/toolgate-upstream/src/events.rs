@@ -1,5 +1,7 @@
 //! A stream of events from a server, read within bounds.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{BoxStream, Stream};
@@ -11,6 +13,7 @@ use toolgate_core::number::has_wide_integer;
 
 use crate::fault::{BadAnswer, BadAnswers};
 use crate::measure::too_deep;
+use crate::task::kept_whole;
 
 /// How many times the largest message one answer may take with all that comes before it.
 const MESSAGES_IN_ALL: usize = 4;
@@ -78,6 +81,16 @@ pub(crate) fn events(
     checked.boxed()
 }
 
+/// The events of a stream that belongs to no request, as they are: each within bounds, the first that is not ends it.
+pub(crate) fn raw_events(response: Response, most: usize) -> BoxStream<'static, Result<Sse, SseError>> {
+    SseStream::from_bytes_stream(bounded(response.bytes_stream(), most, None).boxed()).boxed()
+}
+
+/// Whether a stream ended because an event is larger than we read.
+pub(crate) fn is_too_large(error: &SseError) -> bool {
+    matches!(error, SseError::Body(cause) if matches!(cause.downcast_ref(), Some(Unread::TooLarge)))
+}
+
 /// A server that wants us back at once, again and again, is not obeyed.
 fn patient(mut event: Sse) -> Sse {
     event.retry = event.retry.map(|millis| millis.clamp(SOONEST_RETRY, LATEST_RETRY));
@@ -89,6 +102,9 @@ fn only_messages(mut event: Sse) -> Sse {
     let named = event.event.as_deref().is_none_or(|name| name.is_empty() || name == "message");
     let message = |data: &String| serde_json::from_str::<Message>(data).is_ok();
     event.data = event.data.filter(message).filter(|_| named);
+    if let Some(Cow::Owned(rewritten)) = event.data.as_ref().map(|data| kept_whole(data.as_bytes())) {
+        event.data = String::from_utf8(rewritten).ok();
+    }
     event
 }
 

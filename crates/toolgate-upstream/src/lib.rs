@@ -3,6 +3,7 @@
 //! Everything of the protocol library stays in here. A server gets connections of its own, within bounds of its own;
 //! whatever it says is cut to size, made visible and marked as its own words.
 
+mod argument;
 mod asking;
 mod block;
 mod breaker;
@@ -15,11 +16,13 @@ mod direct;
 mod door;
 mod events;
 mod fault;
+mod glance;
 mod handler;
 mod interaction;
 mod keys;
 mod listing;
 mod measure;
+mod old_http;
 mod opening;
 mod outcome;
 mod phishing;
@@ -33,6 +36,7 @@ mod secrets;
 mod server;
 mod settings;
 pub mod suspicion;
+mod task;
 mod warden;
 
 pub use pool::UpstreamPool;

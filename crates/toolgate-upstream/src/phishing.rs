@@ -2,7 +2,7 @@
 //! after more than it should be.
 
 use crate::clean::hides;
-use crate::suspicion::skeleton;
+use crate::glance::glance;
 
 /// Whether the name of a field says that something secret belongs into it.
 pub(crate) fn asks_for_secret(name: &str) -> bool {
@@ -11,8 +11,8 @@ pub(crate) fn asks_for_secret(name: &str) -> bool {
 
 /// Whether a text speaks of something secret.
 pub(crate) fn speaks_of_secret(text: &str) -> bool {
-    let glance = skeleton(text);
-    PHRASES.iter().any(|phrase| glance.contains(&skeleton(phrase)))
+    let seen = glance(text);
+    PHRASES.iter().any(|phrase| seen.contains(&glance(phrase)))
 }
 
 /// What is secret wherever it stands, however it is written.

@@ -208,6 +208,10 @@ impl Upstreams for UpstreamPool {
         crate::suspicion::warnings(offer)
     }
 
+    fn glance(&self, name: &str) -> String {
+        crate::glance::glance(name)
+    }
+
     fn take_changed(&self) -> Vec<(TenantId, Slug)> {
         let mut changed = self.0.changed.lock().unwrap_or_else(PoisonError::into_inner);
         changed.take(Instant::now())

@@ -1,11 +1,11 @@
 //! What strikes a careful reader in an offer. Nothing here decides: a reviewer does, and should see these first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 use toolgate_core::upstream::Offer;
 
-use crate::clean::hides;
+use crate::clean::{described, hides};
 
 /// What a reviewer should look at, each as one sentence.
 #[must_use]
@@ -38,55 +38,6 @@ pub fn warnings(offer: &Offer) -> Vec<String> {
         }
     }
     found.into_iter().collect()
-}
-
-/// Names that look alike: the same but for case, separators, or letters of another script. Each is given with the one
-/// before it that it resembles.
-#[must_use]
-pub fn lookalikes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
-    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
-    let mut found = Vec::new();
-    for name in names {
-        match seen.get(&skeleton(name)) {
-            Some(first) if *first != name => found.push((*first, name)),
-            Some(_) => {}
-            None => {
-                seen.insert(skeleton(name), name);
-            }
-        }
-    }
-    found
-}
-
-/// What a name looks like at a glance.
-pub(crate) fn skeleton(name: &str) -> String {
-    let letters = name.chars().flat_map(char::to_lowercase).filter(|c| !hides(*c));
-    letters
-        .filter_map(|c| match c {
-            '_' | '-' | '.' | '/' | ' ' => None,
-            '0' | 'о' | 'ο' | 'օ' => Some('o'),
-            '1' | 'l' | 'і' | 'ι' | 'ı' | 'ӏ' | '|' => Some('i'),
-            'а' | 'α' | 'ɑ' => Some('a'),
-            'е' | 'ε' | 'ё' => Some('e'),
-            'с' | 'ϲ' => Some('c'),
-            'р' | 'ρ' => Some('p'),
-            'х' | 'χ' => Some('x'),
-            'у' | 'γ' => Some('y'),
-            'ѕ' => Some('s'),
-            'ј' => Some('j'),
-            'к' | 'κ' => Some('k'),
-            'м' => Some('m'),
-            'т' | 'τ' => Some('t'),
-            'н' => Some('h'),
-            'в' => Some('b'),
-            'ν' => Some('v'),
-            'ԁ' => Some('d'),
-            'ɡ' => Some('g'),
-            // Full-width forms.
-            '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
-            c => Some(c),
-        })
-        .collect()
 }
 
 /// Phrases that speak to a model, not to a reader.
@@ -202,7 +153,8 @@ fn read(text: &str) -> Vec<String> {
 
 /// Hidden characters, as they came or as [`described`](crate::clean::described) wrote them.
 fn has_hidden(text: &str) -> bool {
-    text.chars().any(|c| hides(c) && c != '\u{200d}' && c != '\u{fe0f}')
+    let written = |text: &str| text.matches("\\u{").count();
+    text.chars().any(hides) && written(&described(text)) > written(text)
         || text.match_indices("\\u{").any(|(at, _)| {
             let rest = &text[at + 3..];
             let code = rest.split('}').next().and_then(|hex| u32::from_str_radix(hex, 16).ok());

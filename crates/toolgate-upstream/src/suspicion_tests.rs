@@ -51,12 +51,3 @@ fn schemas_are_read_too() {
     assert!(found.iter().any(|line| line.contains("`sidenote` asks for what a model knows")), "{found:?}");
     assert!(found.iter().any(|line| line.contains("`api_key` asks for a secret")), "{found:?}");
 }
-
-#[test]
-fn names_that_look_alike_are_found() {
-    assert_eq!(
-        lookalikes(["read_file", "ReadFile", "write", "wrіte", "other"]),
-        [("read_file", "ReadFile"), ("write", "wrіte")]
-    );
-    assert!(lookalikes(["a", "b", "ab"]).is_empty());
-}

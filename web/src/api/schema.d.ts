@@ -1925,7 +1925,7 @@ export interface components {
             timeout_ms?: number | null;
             /**
              * Format: int64
-             * @description How large a result may be.
+             * @description How large a result may be; left out, 1 MiB of words and structure and 8 MiB with pictures, sounds and files.
              */
             max_result_bytes?: number | null;
         };

@@ -26,7 +26,9 @@ None of its tools is on before it is reviewed: see `toolgate upstream review`.
 Examples:
   toolgate upstream add github --at https://mcp.example.com/mcp --auth per_user
   toolgate upstream add files -- mcp-server-filesystem /srv/shared
-  toolgate upstream add notes --env LOG_LEVEL=warn --auth shared -- notion-mcp-server";
+  toolgate upstream add notes --env LOG_LEVEL=warn --auth shared -- notion-mcp-server
+  toolgate upstream add orders --auth shared --no-look -- mcp-server-postgres '${PG_URL}'
+  toolgate connection set mcp:orders --kind env --name PG_URL --shared";
 
 const REVIEW_EXAMPLES: &str = "\
 Without an id: what waits for review. With one: what the server says of the tool, what strikes in it, and what changed.
@@ -92,7 +94,7 @@ pub(crate) enum UpstreamCommand {
 pub(crate) struct AddArgs {
     /// Its name; it stands in the ids of its tools, as in mcp__NAME__TOOL.
     name: Slug,
-    /// Where a streamable HTTP server is.
+    /// Where an HTTP server is: its streamable endpoint, or its stream of events where it is older.
     #[arg(long, value_name = "URL", conflicts_with = "command", required_unless_present = "command")]
     at: Option<String>,
     /// A header for each request, name=value; no secrets [may be repeated]

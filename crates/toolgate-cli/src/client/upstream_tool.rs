@@ -30,7 +30,8 @@ pub(crate) struct AcceptArgs {
     /// The tools.
     #[arg(value_name = "ID", required_unless_present = "all_of", conflicts_with = "all_of")]
     ids: Vec<ToolName>,
-    /// Everything of this server that waits for review; what can't be accepted is told and left out.
+    /// Everything of this server that waits for review. What has something to note or can't be accepted is told and left
+    /// out.
     #[arg(long, value_name = "SERVER")]
     all_of: Option<Slug>,
     /// What a call does to state.
@@ -54,7 +55,8 @@ pub(crate) struct AcceptArgs {
     /// How long a call may run, in milliseconds.
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
-    /// How large a result may be, in bytes.
+    /// How large a result may be, in bytes; left out, 1 MiB of words and structure and 8 MiB with pictures, sounds and
+    /// files.
     #[arg(long, value_name = "BYTES")]
     max_result_bytes: Option<u64>,
     #[command(flatten)]
@@ -170,7 +172,7 @@ impl AcceptArgs {
         for id in ids {
             let why = match self.accept_one(&gate, &id, global).await {
                 Ok(Done::Accepted) => continue,
-                Ok(Done::LeftOut(why)) => why.to_owned(),
+                Ok(Done::LeftOut(why)) => why,
                 // One tool's fault is no reason to leave the others waiting; the gate's or the key's is.
                 Err(stop) if self.all_of.is_some() && is_about_the_tool(&stop) => {
                     failed = true;
@@ -182,7 +184,8 @@ impl AcceptArgs {
             left_out.push(id);
         }
         if !left_out.is_empty() {
-            let ids = left_out.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            // As `accept` takes them, for whoever has looked.
+            let ids = left_out.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
             global.talk(format_args!("{} of {all} are accepted; left out: {ids}", all - left_out.len()));
         }
         Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -194,7 +197,13 @@ impl AcceptArgs {
         let writes =
             hints.is_some_and(|hints| hints["readOnlyHint"] == false || hints["destructiveHint"] == true);
         if self.all_of.is_some() && self.effect == "read" && writes {
-            return Ok(Done::LeftOut("its own server says that it writes; accept it by its id"));
+            let why = "its own server says that it writes; accept it by its id";
+            return Ok(Done::LeftOut(why.to_owned()));
+        }
+        // One decision for many is for those that nothing strikes in: the rest are for someone to read.
+        if self.all_of.is_some() && !found.warnings.is_empty() {
+            let why = format!("{}; look at it and accept it by its id", found.warnings.join("; "));
+            return Ok(Done::LeftOut(why));
         }
         if self.confirm.asks() {
             global.talk(told(&found));
@@ -227,7 +236,7 @@ impl AcceptArgs {
 /// What came of one tool among many.
 enum Done {
     Accepted,
-    LeftOut(&'static str),
+    LeftOut(String),
 }
 
 /// Whether the gate said no to this tool as it is, rather than to whoever asks.

@@ -226,3 +226,23 @@ fn numbers_are_kept_or_refused_and_never_rounded() {
     let told = call(&mut client(&gate), "wide");
     assert_eq!(told["_meta"]["toolgate/error"]["code"], "output_invalid");
 }
+
+#[test]
+fn pictures_have_room_that_words_have_not() {
+    let picture = |bytes: usize| {
+        let data = "QUJD".repeat(bytes / 4);
+        json!({ "content": [text("a picture"), { "type": "image", "data": data, "mimeType": "image/png" }] })
+    };
+    let words = json!({ "content": [text(&"x".repeat(2_000_000))] });
+    let peers = Peers::new();
+    let tools = [("large", picture(3_000_000)), ("words", words), ("huge", picture(8_380_000))];
+    let gate = gate(&peers, &tools.iter().map(|(name, result)| tool(name, None, result)).collect());
+    let call = |tool: &str| gate.run(&["tool", "invoke", &format!("mcp__notes__{tool}"), "--json"]);
+    assert_eq!(call("large").code, 0);
+    assert!(call("words").stdout.contains("larger than 1048576 bytes"), "{:?}", call("words").stdout);
+    assert!(call("huge").code == 0, "as large as an answer may be");
+    // Whoever names a bound means all of it.
+    let decided = ["--effect", "read", "--egress", "none", "--max-result-bytes", "1500000"];
+    gate.ok(&[&["upstream", "accept", "mcp__notes__large"], decided.as_slice()].concat());
+    assert!(call("large").stdout.contains("larger than 1500000 bytes"));
+}

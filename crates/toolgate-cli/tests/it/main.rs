@@ -21,4 +21,5 @@ mod shown;
 mod terminal;
 mod tool;
 mod upstream;
+mod upstream_note;
 mod upstream_schema;

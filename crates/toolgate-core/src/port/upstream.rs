@@ -78,6 +78,9 @@ pub trait Upstreams: Send + Sync {
     /// What strikes a careful reader in an offer: hidden characters, instructions to a model, and the like.
     fn warnings(&self, offer: &Offer) -> Vec<String>;
 
+    /// What a name looks like at a glance. Names of one look can be taken for each other.
+    fn glance(&self, name: &str) -> String;
+
     /// Names of servers that were reached anew, or that said their tools changed since this was asked last.
     fn take_changed(&self) -> Vec<(TenantId, Slug)>;
 }

@@ -271,12 +271,19 @@ pub(super) fn outcome_of(
     };
     // What is no field can't be chosen by field: it is shown where everything is, and nowhere else.
     let content = content.map(|content| if shows_all(tool) { content } else { copy_of(&value) });
-    let (output, whole) = ToolOutput { value, content }.kept();
-    if whole as u64 > max_bytes {
+    let output = ToolOutput { value, content };
+    let with_media = tool.contract.limits.max_bytes_with_media.map(|most| (most, output.media()));
+    let (output, whole) = output.kept();
+    // Pictures and files have room of their own; words and structure have the bound they have everywhere.
+    let most = match with_media {
+        Some((most, media)) if whole.saturating_sub(media) as u64 <= max_bytes => most.max(max_bytes),
+        Some(_) | None => max_bytes,
+    };
+    if whole as u64 > most {
         return Step::Failed {
             error: CallError::new(
                 ErrorCode::ResultTooLarge,
-                format!("the result is larger than {max_bytes} bytes"),
+                format!("the result is larger than {most} bytes"),
             )
             .hint("ask for less, or raise `limits.max_result_bytes` of the tool"),
         };

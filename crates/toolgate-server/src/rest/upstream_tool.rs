@@ -113,6 +113,11 @@ fn decision(body: AcceptUpstreamToolRequest) -> Result<Acceptance, ApiError> {
         limits: Limits {
             timeout_ms: body.timeout_ms.unwrap_or(usual.timeout_ms),
             max_result_bytes: body.max_result_bytes.unwrap_or(usual.max_result_bytes),
+            // Whoever names a bound means all of it.
+            max_bytes_with_media: match body.max_result_bytes {
+                Some(_) => None,
+                None => Some(Limits::USUAL_BYTES_WITH_MEDIA),
+            },
             ..usual
         },
     })
@@ -135,7 +140,10 @@ fn view(found: Stored<UpstreamTool>) -> UpstreamToolView {
             permissions: decision.permissions.clone(),
             always_ask: decision.approval == ApprovalMode::AlwaysAsk,
             timeout_ms: Some(decision.limits.timeout_ms),
-            max_result_bytes: Some(decision.limits.max_result_bytes),
+            max_result_bytes: match decision.limits.max_bytes_with_media {
+                Some(_) => None,
+                None => Some(decision.limits.max_result_bytes),
+            },
         }
     });
     UpstreamToolView {

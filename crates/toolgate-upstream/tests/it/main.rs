@@ -4,7 +4,9 @@
 mod hostile;
 mod http;
 mod keys;
+mod old_http;
 mod peers;
 mod plane;
 mod process;
 mod question;
+mod task;
