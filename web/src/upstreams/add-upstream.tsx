@@ -5,11 +5,11 @@ import { useState } from "react";
 import { api, type Schemas, unwrap } from "@/api/client";
 import { Button } from "@/components/ui/button";
 import { Drawer } from "@/components/ui/drawer";
-import { Field, Input, Textarea } from "@/components/ui/input";
-import { Segmented } from "@/components/ui/segmented";
+import { ChoiceField, LinesField, TextField } from "@/components/ui/fields";
 import { ErrorNote } from "@/components/ui/states";
 import { toast } from "@/components/ui/toast";
 import { counted } from "@/lib/format";
+import { linesOf } from "@/lib/search";
 
 type Kind = "http" | "stdio";
 
@@ -30,7 +30,7 @@ export function AddUpstream({ onClose }: { onClose: () => void }) {
       const transport: Schemas["TransportView"] =
         kind === "http"
           ? { kind, url: url.trim(), headers: {} }
-          : { kind, command: command.trim(), args: args.split("\n").map((line) => line.trim()).filter(Boolean), env: {} };
+          : { kind, command: command.trim(), args: linesOf(args), env: {} };
       await unwrap(
         api.PUT("/api/v1/upstreams/{name}", {
           params: { path: { name }, header: { "If-None-Match": "*" } },
@@ -65,76 +65,61 @@ export function AddUpstream({ onClose }: { onClose: () => void }) {
       }
     >
       {add.isError ? <ErrorNote error={add.error} /> : null}
-      <Field id="upstream-name" label="Name" hint="Stands in its tools’ ids, as in mcp__name__tool. Up to 24 letters, digits and dashes.">
-        {(aria) => <Input {...aria} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" maxLength={24} />}
-      </Field>
-      <Field id="upstream-title" label="What people call it" optional>
-        {(aria) => <Input {...aria} value={title} onChange={(event) => setTitle(event.target.value)} maxLength={120} />}
-      </Field>
-      <div>
-        <p id="upstream-kind" className="mb-1.5 text-sm font-medium">
-          How it is reached
-        </p>
-        <Segmented
-          name="upstream-kind"
-          labelledBy="upstream-kind"
-          value={kind}
-          onChange={(next) => setKind(next as Kind)}
-          options={[
-            { value: "http", title: "By its address" },
-            { value: "stdio", title: "As a program" },
-          ]}
-        />
-      </div>
+      <TextField
+        label="Name"
+        hint="Stands in its tools’ ids, as in mcp__name__tool. Up to 24 lower-case letters, digits and dashes."
+        value={name}
+        onChange={setName}
+        maxLength={24}
+        mono
+      />
+      <TextField label="What people call it" optional value={title} onChange={setTitle} maxLength={120} />
+      <ChoiceField
+        label="How it is reached"
+        value={kind}
+        onChange={(next) => setKind(next as Kind)}
+        options={[
+          { value: "http", title: "By its address" },
+          { value: "stdio", title: "As a program" },
+        ]}
+      />
       {kind === "http" ? (
-        <Field id="upstream-url" label="Address" hint="Of its streamable HTTP endpoint.">
-          {(aria) => (
-            <Input {...aria} type="url" placeholder="https://mcp.example.com/mcp" value={url} onChange={(event) => setUrl(event.target.value)} />
-          )}
-        </Field>
+        <TextField
+          label="Address"
+          hint="Of its streamable HTTP endpoint."
+          type="url"
+          placeholder="https://mcp.example.com/mcp"
+          value={url}
+          onChange={setUrl}
+          mono
+        />
       ) : (
         <>
-          <Field id="upstream-command" label="Program" hint="A program in the gate’s path, or a full path.">
-            {(aria) => <Input {...aria} className="font-mono text-xs" value={command} onChange={(event) => setCommand(event.target.value)} />}
-          </Field>
-          <Field id="upstream-args" label="Arguments" hint="One on each line, handed over as they are." optional>
-            {(aria) => <Textarea {...aria} className="font-mono text-xs" value={args} onChange={(event) => setArgs(event.target.value)} />}
-          </Field>
+          <TextField label="Program" hint="A program in the gate’s path, or a full path." value={command} onChange={setCommand} mono />
+          <LinesField label="Arguments" hint="One on each line, handed over as they are." optional value={args} onChange={setArgs} />
         </>
       )}
-      <div>
-        <p id="upstream-auth" className="text-sm font-medium">
-          Whose account it uses
-        </p>
-        <p className="mb-1.5 text-xs text-ink-3">The caller’s own key or token is never passed on.</p>
-        <Segmented
-          name="upstream-auth"
-          labelledBy="upstream-auth"
-          value={auth}
-          onChange={setAuth}
-          options={[
-            { value: "none", title: "None" },
-            { value: "shared", title: "One for all" },
-            { value: "per_user", title: "Each person’s own" },
-          ]}
-        />
-      </div>
-      <div>
-        <p id="upstream-questions" className="text-sm font-medium">
-          When it asks something in the middle of a call
-        </p>
-        <p className="mb-1.5 text-xs text-ink-3">Its words are shown as its own. Forms that are after passwords or tokens are always refused.</p>
-        <Segmented
-          name="upstream-questions"
-          labelledBy="upstream-questions"
-          value={questions}
-          onChange={setQuestions}
-          options={[
-            { value: "refuse", title: "Refuse it" },
-            { value: "ask", title: "Ask the person who calls" },
-          ]}
-        />
-      </div>
+      <ChoiceField
+        label="Whose account it uses"
+        hint="The caller’s own key or token is never passed on."
+        value={auth}
+        onChange={setAuth}
+        options={[
+          { value: "none", title: "None" },
+          { value: "shared", title: "One for all" },
+          { value: "per_user", title: "Each person’s own" },
+        ]}
+      />
+      <ChoiceField
+        label="When it asks something in the middle of a call"
+        hint="Its words are shown as its own. Forms that are after passwords or tokens are always refused."
+        value={questions}
+        onChange={setQuestions}
+        options={[
+          { value: "refuse", title: "Refuse it" },
+          { value: "ask", title: "Ask the person who calls" },
+        ]}
+      />
     </Drawer>
   );
 }

@@ -4,13 +4,11 @@ import { useState } from "react";
 
 import { api, unwrap } from "@/api/client";
 import { Button } from "@/components/ui/button";
-import { Drawer, DrawerSection } from "@/components/ui/drawer";
-import { Field, Input } from "@/components/ui/input";
+import { BadgeSkeleton, Drawer, DrawerSection } from "@/components/ui/drawer";
+import { ChoiceField, SwitchField, TextField } from "@/components/ui/fields";
 import { JsonView } from "@/components/ui/json-view";
-import { Segmented } from "@/components/ui/segmented";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { ErrorNote, ErrorState } from "@/components/ui/states";
-import { Switch } from "@/components/ui/switch";
 import { toast } from "@/components/ui/toast";
 import { visible } from "@/lib/visible";
 
@@ -30,7 +28,7 @@ export function ReviewDrawer({ id, onClose }: { id: string; onClose: () => void 
       open
       wide
       onClose={onClose}
-      badges={tool.data ? <ToolStateBadge state={tool.data.state} /> : undefined}
+      badges={tool.data ? <ToolStateBadge state={tool.data.state} /> : tool.isPending ? <BadgeSkeleton /> : undefined}
       title={<span className="break-all font-mono text-lg">{id}</span>}
       description="What follows are the server’s own words. Its hints are shown and never believed."
     >
@@ -148,48 +146,34 @@ function Decision({ tool, digest, onDone }: { tool: UpstreamTool; digest: string
   return (
     <section aria-label="Your decision" className="space-y-5 rounded-xl border border-line p-5">
       <h3 className="text-sm font-semibold">Your decision</h3>
-      <div>
-        <p id="review-effect" className="mb-1.5 text-sm font-medium">
-          What does a call do?
-        </p>
-        <Segmented
-          name="review-effect"
-          labelledBy="review-effect"
-          value={effect}
-          onChange={setEffect}
-          options={[
-            { value: "read", title: "Reads" },
-            { value: "mutate", title: "Writes" },
-            { value: "destructive", title: "Destroys" },
-          ]}
-        />
-      </div>
-      <div>
-        <p id="review-egress" className="mb-1.5 text-sm font-medium">
-          What leaves the house?
-        </p>
-        <Segmented
-          name="review-egress"
-          labelledBy="review-egress"
-          value={egress}
-          onChange={setEgress}
-          options={[
-            { value: "none", title: "Nothing" },
-            { value: "read_only", title: "Questions" },
-            { value: "write", title: "Changes" },
-          ]}
-        />
-      </div>
-      <Field id="review-allow" label="Output that may be shown" hint="Fields with commas between, such as total, rows.*.name; * shows everything.">
-        {(aria) => <Input {...aria} className="font-mono text-xs" value={allow} onChange={(event) => setAllow(event.target.value)} />}
-      </Field>
-      <div className="flex items-center justify-between gap-4 rounded-lg border border-line px-4 py-3">
-        <label htmlFor="review-ask" className="text-sm">
-          <span className="block font-medium">Always ask a person</span>
-          <span className="block text-xs text-ink-3">Every call waits, whatever policy says.</span>
-        </label>
-        <Switch id="review-ask" checked={ask} onCheckedChange={setAsk} />
-      </div>
+      <ChoiceField
+        label="What does a call do?"
+        value={effect}
+        onChange={setEffect}
+        options={[
+          { value: "read", title: "Reads" },
+          { value: "mutate", title: "Writes" },
+          { value: "destructive", title: "Destroys" },
+        ]}
+      />
+      <ChoiceField
+        label="What leaves the house?"
+        value={egress}
+        onChange={setEgress}
+        options={[
+          { value: "none", title: "Nothing" },
+          { value: "read_only", title: "Questions" },
+          { value: "write", title: "Changes" },
+        ]}
+      />
+      <TextField
+        label="Output that may be shown"
+        hint="Fields with commas between, such as total, rows.*.name; * shows everything."
+        value={allow}
+        onChange={setAllow}
+        mono
+      />
+      <SwitchField label="Always ask a person" hint="Every call waits, whatever policy says." checked={ask} onChange={setAsk} />
       {accept.isError ? <ErrorNote error={accept.error} /> : refuse.isError ? <ErrorNote error={refuse.error} /> : null}
       <div className="flex flex-wrap justify-end gap-2">
         <Button look="danger" disabled={busy || tool.state === "refused"} onClick={() => refuse.mutate()}>
