@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
-import { launch, open, setUp, type Watched } from "./browser";
+import { launch, open, setUp, violations, type Watched } from "./browser";
 import { Gate } from "./gate";
 import { offer, Scripted } from "./governed";
 
@@ -45,6 +45,15 @@ test("a server is added as a program, and nothing of it is on before it is revie
   expect((await gate.api("GET", "/tools/mcp__notes__search")).status).toBe(404);
 });
 
+test("what is to be reviewed waits in the inbox", async () => {
+  await page.getByRole("link", { name: "Approvals 1 waiting for you" }).click();
+  await page.getByText("No call waits for you").waitFor();
+  const chores = page.getByRole("list", { name: "Also waiting for you" });
+  await chores.getByText("1 tool of MCP servers to review.").waitFor();
+  expect(await violations(page)).toEqual([]);
+  await chores.getByRole("link", { name: "Review" }).click();
+});
+
 test("a reviewer says what a tool does before it is accepted", async () => {
   await page.getByRole("link", { name: "mcp__notes__search" }).click();
   const accept = drawer().getByRole("button", { name: /^Accept/ });
@@ -53,6 +62,7 @@ test("a reviewer says what a tool does before it is accepted", async () => {
   await drawer().getByRole("radio", { name: "Questions" }).check();
   await accept.click();
   await page.getByText("Nothing waits for review").waitFor();
+  await page.getByRole("link", { name: "Approvals", exact: true }).waitFor();
   const called = await gate.api("POST", "/tools/mcp__notes__search/invoke?wait=5", { input: { q: "tea" } });
   expect(called.body.status).toBe("completed");
 });

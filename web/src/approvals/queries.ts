@@ -14,11 +14,11 @@ export type Preview = {
   reversible?: boolean;
 };
 
-/** What waits for me: made by me, for me or given to me, or for any of us. Newest first. */
+/** What waits for me: made by me, for me or given to me, or for any of us, newest first; and what else there is to do. */
 export const inboxQuery = (box: "mine" | "group") =>
   queryOptions({
     queryKey: ["inbox", "list", box],
-    queryFn: async () => (await unwrap(api.GET("/api/v1/inbox", { params: { query: { box } } }))).items,
+    queryFn: () => unwrap(api.GET("/api/v1/inbox", { params: { query: { box } } })),
   });
 
 /** What I decided, newest first. */
