@@ -3,10 +3,12 @@ import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
 
 import { api, unwrap } from "@/api/client";
+import { sentence } from "@/api/error";
 import { Button } from "@/components/ui/button";
 import { BadgeSkeleton, Drawer, DrawerSection } from "@/components/ui/drawer";
 import { ChoiceField, SwitchField, TextField } from "@/components/ui/fields";
 import { JsonView } from "@/components/ui/json-view";
+import { Said } from "@/components/ui/said";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { ErrorNote, ErrorState } from "@/components/ui/states";
 import { toast } from "@/components/ui/toast";
@@ -30,7 +32,7 @@ export function ReviewDrawer({ id, onClose }: { id: string; onClose: () => void 
       onClose={onClose}
       badges={tool.data ? <ToolStateBadge state={tool.data.state} /> : tool.isPending ? <BadgeSkeleton /> : undefined}
       title={<span className="break-all font-mono text-lg">{id}</span>}
-      description="What follows are the server’s own words. Its hints are shown and never believed."
+      description={tool.data?.state === "gone" ? undefined : "What follows are the server’s own words. Its hints are shown and never believed."}
     >
       {tool.isPending ? (
         <Loading label="Loading the tool">
@@ -62,22 +64,25 @@ function Shown({ tool }: { tool: UpstreamTool }) {
           {tool.warnings.map((warning) => (
             <li key={warning} className="flex gap-2">
               <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-              <span className="min-w-0 break-words">{visible(warning)}</span>
+              <span className="min-w-0 break-words"><Said text={sentence(warning)} /></span>
             </li>
           ))}
         </ul>
       ) : null}
       {tool.unusable ? (
         <p role="alert" className="rounded-lg bg-danger-soft px-3 py-2 text-sm text-danger-ink">
-          It can’t be accepted as it is: {visible(tool.unusable)}
+          It can’t be accepted as it is: <Said text={tool.unusable} />
         </p>
       ) : null}
       {tool.state === "changed" && tool.diff ? (
         <DrawerSection title="What changed" aside="Against what was accepted">
-          <DiffText text={visible(tool.diff)} label="What changed" />
+          <DiffText text={visible(tool.diff.trimEnd())} label="What changed" />
         </DrawerSection>
       ) : null}
-      {tool.state === "gone" ? <p className="text-sm text-ink-2">The server does not have it any more.</p> : null}
+      {tool.state === "gone" ? <p className="text-sm text-ink-2">
+          The server does not have it any more, so nobody can call it. If it comes back as it was, what was decided holds; if it comes
+          back changed, it waits for review.
+        </p> : null}
       {offer ? (
         <>
           <DrawerSection title="Description">

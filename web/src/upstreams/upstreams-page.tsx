@@ -2,10 +2,12 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ClipboardCheck, Plug, Plus, Wrench } from "lucide-react";
 
+import { sentence } from "@/api/error";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { nameColumn, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
+import { Said } from "@/components/ui/said";
 import { LoadingRows } from "@/components/ui/skeleton";
 import { EffectBadge, EgressBadge } from "@/components/ui/state-badges";
 import { EmptyState, ErrorState } from "@/components/ui/states";
@@ -37,7 +39,7 @@ const serverColumns: Column<Upstream>[] = [
       </>
     ),
   },
-  { key: "state", title: "Here", cell: (server) => <HealthBadge upstream={server} /> },
+  { key: "state", title: "State", cell: (server) => <HealthBadge upstream={server} /> },
   {
     key: "reached",
     className: wideOnly,
@@ -85,9 +87,12 @@ const toolColumns: Column<UpstreamTool>[] = [
     title: "To note",
     cell: (tool) =>
       tool.warnings.length > 0 ? (
-        <span className="line-clamp-2 max-w-[44ch] text-warn-ink">{clipped(tool.warnings.join("; "), 160)}</span>
+        <span className="line-clamp-2 max-w-[44ch] text-warn-ink">
+          <Said text={clipped(sentence(tool.warnings[0]!), 120)} />
+          {tool.warnings.length > 1 ? ` And ${tool.warnings.length - 1} more.` : null}
+        </span>
       ) : (
-        <span className="text-ink-3">Nothing strikes</span>
+        <span className="text-ink-3">Nothing</span>
       ),
   },
 ];
