@@ -37,8 +37,17 @@ export function PreviewOf({ run }: { run: Run }) {
 /** What the MCP server behind a running call asks, and the way to its form. */
 function ServerAsks({ run }: { run: Run }) {
   const open = useMutation({
-    mutationFn: () => unwrap(api.POST("/api/v1/invocations/{id}/links", { params: { path: { id: run.id } } })),
-    onSuccess: ({ share_url }) => void (share_url && window.open(share_url, "_blank", "noopener")),
+    mutationFn: async () => {
+      // Opened while the click counts: browsers refuse a window that comes after an answer.
+      const tab = window.open("", "_blank");
+      try {
+        const { share_url } = await unwrap(api.POST("/api/v1/invocations/{id}/links", { params: { path: { id: run.id } } }));
+        (tab ?? window).location.assign(share_url!);
+      } catch (error) {
+        tab?.close();
+        throw error;
+      }
+    },
   });
   return (
     <div className="space-y-3 text-sm text-ink-2">
