@@ -103,6 +103,26 @@ test("what is decided on must be what was seen", async () => {
   expect(watched.wrong.splice(0)).toEqual([expect.stringContaining("status of 409")]);
 });
 
+test("a server is written anew, and what its form does not show stays", async () => {
+  const before = (await gate.api("GET", "/upstreams/notes")).body;
+  const transport = { ...before.transport, env: { LANG: "C" } };
+  expect((await gate.api("PUT", "/upstreams/notes", { title: "", transport })).status).toBe(200);
+  await page.goto(`${gate.url}/upstreams?server=notes`);
+  await drawer().getByText("Refused", { exact: true }).waitFor();
+  await drawer().getByRole("link", { name: "Change" }).click();
+  await drawer().getByLabel("What people call it").fill("Notes of the team");
+  await drawer().getByRole("radio", { name: "Ask the person who calls" }).check();
+  await drawer().getByLabel("Calls at once").fill("300");
+  expect(await drawer().getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+  await drawer().getByLabel("Calls at once").fill("3");
+  expect(await violations(page)).toEqual([]);
+  await drawer().getByRole("button", { name: "Save" }).click();
+  await drawer().getByText("Put to the person who calls").waitFor();
+  await drawer().getByText("3 calls").waitFor();
+  const written = (await gate.api("GET", "/upstreams/notes")).body;
+  expect([written.title, written.questions, written.concurrency, written.transport]).toEqual(["Notes of the team", "ask", 3, transport]);
+});
+
 test("a server is switched off and removed, with everything accepted of it", async () => {
   await page.goto(`${gate.url}/upstreams?server=notes`);
   await drawer().getByRole("button", { name: "Switch off" }).click();
