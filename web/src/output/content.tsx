@@ -33,8 +33,14 @@ export function Contents({ blocks, rest }: { blocks: Block[]; rest: unknown }) {
   );
 }
 
-/** The same without a card around. */
-export function Told({ blocks, rest }: { blocks: Block[]; rest: unknown }) {
+/** What a run returned, as it was kept: JSON, and what MCP servers told in words, pictures and files as what it is. */
+export function Returned({ run, label }: { run: { output?: unknown; content?: unknown }; label: string }) {
+  const beside = blocksOf(run.content);
+  const found = beside ? { blocks: beside, rest: run.output } : typeof run.output === "object" ? contentOf(run.output) : null;
+  return found ? <Told {...found} /> : <JsonView value={run.output} label={label} />;
+}
+
+function Told({ blocks, rest }: { blocks: Block[]; rest: unknown }) {
   return (
     <div className="space-y-4">
       <Blocks blocks={blocks.filter((block) => !repeats(block, rest))} />

@@ -14,7 +14,7 @@ import { EffectBadge, EgressBadge, StatusBadge } from "@/components/ui/state-bad
 import { ErrorNote, ErrorState } from "@/components/ui/states";
 import { FileLinks } from "@/files/file-links";
 import { formatDuration, formatNumber, principalName } from "@/lib/format";
-import { blocksOf, contentOf, Told } from "@/output/content";
+import { Returned } from "@/output/content";
 import { ShareButton } from "@/share/share-button";
 import { type Tool, toolQuery } from "@/tools/queries";
 import { Stopped } from "@/tools/result-panel";
@@ -78,13 +78,6 @@ export function RunDrawer() {
   );
 }
 
-/** What a run returned, as it was kept; words, pictures and files of MCP servers as what they are. */
-function Kept({ run }: { run: Run }) {
-  const beside = blocksOf(run.content);
-  const found = beside ? { blocks: beside, rest: run.output } : typeof run.output === "object" ? contentOf(run.output) : null;
-  return found ? <Told {...found} /> : <JsonView value={run.output} label="Output" />;
-}
-
 function Details({ run, tool }: { run: Run; tool?: Tool }) {
   const hidden = run.output == null ? [] : hiddenFields(tool, run.output);
   const edited = run.review?.input;
@@ -109,7 +102,7 @@ function Details({ run, tool }: { run: Run; tool?: Tool }) {
       )}
       {run.output == null ? null : (
         <DrawerSection title="Output" aside={hidden.length > 0 ? "Redacted before it was kept" : null}>
-          <Kept run={run} />
+          <Returned run={run} label="Output" />
           <FileLinks run={run.id} value={run.output} label="Files of the output" />
           {hidden.length > 0 ? (
             <p className="mt-2 flex flex-wrap items-center gap-1.5 text-xs text-ink-3">
