@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
 import { launch, open, setUp, type Watched } from "./browser";
 import { Gate } from "./gate";
-import { agent, type Caller } from "./people";
+import { agent, asPerson, type Caller } from "./people";
 
 let gate: Gate;
 let browser: Browser;
@@ -172,9 +172,9 @@ test("what destroys something wants the tool's name, typed", async () => {
 });
 
 test("everything goes by keyboard", async () => {
+  await page.goto(`${gate.url}/approvals`);
   const id = await waiting({ amount: 31, to: "Keyboard" });
   const next = await waiting({ amount: 32, to: "Keyboard" });
-  await page.goto(`${gate.url}/approvals`);
   await page.getByRole("link", { name: "Moves 32 to Keyboard" }).waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("j");
@@ -198,4 +198,42 @@ test("everything goes by keyboard", async () => {
   await page.keyboard.press("Escape");
   await drawer().waitFor({ state: "detached" });
   expect([(await call(id)).status, (await call(next)).status]).toEqual(["completed", "pending"]);
+});
+
+test("a call that comes while the inbox is on its way is there all the same", async () => {
+  const told = (count: number) => page.getByRole("link", { name: `Approvals ${count} waiting for you` });
+  const { count } = await asPerson(page, "GET", "/inbox");
+  await page.route(
+    "**/api/v1/inbox?box=mine",
+    async (route) => {
+      // Read before the call, shown after the page was told of it.
+      const read = await route.fetch();
+      await told(count).waitFor();
+      await waiting({ amount: 41, to: "Late" });
+      await told(count + 1).waitFor();
+      await route.fulfill({ response: read });
+    },
+    { times: 1 },
+  );
+  await page.goto(`${gate.url}/approvals`);
+  await page.getByRole("link", { name: "Moves 41 to Late" }).waitFor();
+});
+
+test("a call that comes before the page listens is there all the same", async () => {
+  let listen = () => {};
+  const held = new Promise<void>((resolve) => (listen = resolve));
+  await page.route("**/api/v1/inbox/events", async (route) => held.then(() => route.continue()), { times: 1 });
+  await page.goto(`${gate.url}/approvals`);
+  await page.getByRole("link", { name: "Moves 41 to Late" }).waitFor();
+  await waiting({ amount: 42, to: "Later" });
+  listen();
+  await page.getByRole("link", { name: "Moves 42 to Later" }).waitFor();
+});
+
+test("what someone changes of a call shows in the list by itself", async () => {
+  await page.goto(`${gate.url}/approvals`);
+  const id = await waiting({ amount: 51, to: "Changed" });
+  await page.getByRole("link", { name: "Moves 51 to Changed" }).waitFor();
+  await asPerson(page, "POST", `/invocations/${id}/edit`, { input: { amount: 52, to: "Changed" } });
+  await page.getByRole("link", { name: "Moves 52 to Changed" }).waitFor();
 });

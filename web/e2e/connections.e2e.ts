@@ -50,6 +50,21 @@ test("a secret is given from the server's own page, and is nowhere to be seen af
   expect(await everything.text()).not.toContain(SECRET);
 });
 
+test("another secret takes the place of the first", async () => {
+  const [before] = (await gate.api("GET", "/connections")).body.connections;
+  await page.goto(`${gate.url}/connections?id=${before.id}`);
+  await drawer().getByRole("link", { name: "Give another secret" }).click();
+  expect(await drawer().getByLabel("Name of the header").inputValue()).toBe("x-api-key");
+  await drawer().getByLabel("Secret").fill(`${SECRET}-2`);
+  await drawer().getByRole("button", { name: "Keep it" }).click();
+  await drawer().waitFor({ state: "detached" });
+  const after = (await gate.api("GET", "/connections")).body.connections;
+  expect(after.map(({ service, owner, kind, name }: typeof before) => ({ service, owner, kind, name }))).toEqual([
+    { service: "mcp:notes", owner: "shared", kind: "header", name: "x-api-key" },
+  ]);
+  expect(after[0].updated_at).not.toBe(before.updated_at);
+});
+
 test("who does not manage connections sees shared ones and can't remove them", async () => {
   const other = await invited(browser, gate, "grace", ["member"]);
   await other.page.goto(`${gate.url}/connections`);

@@ -33,6 +33,13 @@ export class Scripted {
   }
 }
 
+/** Accepts a tool of a server as one that only reads. */
+export async function accept(gate: Gate, id: string): Promise<void> {
+  const { digest } = (await gate.api("GET", `/upstream-tools/${id}`)).body;
+  const accepted = await gate.api("POST", `/upstream-tools/${id}/accept`, { digest, effect: "read", egress: "none", redaction_allow: ["*"] });
+  if (accepted.status !== 200) throw new Error(JSON.stringify(accepted.body));
+}
+
 /** A tool as an MCP server lists it. */
 export const offer = (name: string, description: string, properties: Record<string, unknown> = { q: { type: "string" } }) => ({
   name,
@@ -40,6 +47,9 @@ export const offer = (name: string, description: string, properties: Record<stri
   inputSchema: { type: "object", properties },
   does: "echo",
 });
+
+/** One that always answers with the same. */
+export const answers = (name: string, result: unknown) => ({ ...offer(name, `Answers with ${name}.`), does: "answer", result });
 
 /** Something of everything that is governed. */
 export async function govern(gate: Gate): Promise<void> {

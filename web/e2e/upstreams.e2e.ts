@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
-import { launch, open, setUp, type Watched } from "./browser";
+import { launch, open, setUp, violations, type Watched } from "./browser";
 import { Gate } from "./gate";
 import { offer, Scripted } from "./governed";
 
@@ -45,6 +45,15 @@ test("a server is added as a program, and nothing of it is on before it is revie
   expect((await gate.api("GET", "/tools/mcp__notes__search")).status).toBe(404);
 });
 
+test("what is to be reviewed waits in the inbox", async () => {
+  await page.getByRole("link", { name: "Approvals 1 waiting for you" }).click();
+  await page.getByText("No call waits for you").waitFor();
+  const chores = page.getByRole("list", { name: "Also waiting for you" });
+  await chores.getByText("1 tool of MCP servers to review.").waitFor();
+  expect(await violations(page)).toEqual([]);
+  await chores.getByRole("link", { name: "Review" }).click();
+});
+
 test("a reviewer says what a tool does before it is accepted", async () => {
   await page.getByRole("link", { name: "mcp__notes__search" }).click();
   const accept = drawer().getByRole("button", { name: /^Accept/ });
@@ -53,6 +62,7 @@ test("a reviewer says what a tool does before it is accepted", async () => {
   await drawer().getByRole("radio", { name: "Questions" }).check();
   await accept.click();
   await page.getByText("Nothing waits for review").waitFor();
+  await page.getByRole("link", { name: "Approvals", exact: true }).waitFor();
   const called = await gate.api("POST", "/tools/mcp__notes__search/invoke?wait=5", { input: { q: "tea" } });
   expect(called.body.status).toBe("completed");
 });
@@ -91,6 +101,26 @@ test("what is decided on must be what was seen", async () => {
   expect(await state("mcp__notes__search")).not.toBe("accepted");
   // Browsers say by themselves that an answer was a refusal.
   expect(watched.wrong.splice(0)).toEqual([expect.stringContaining("status of 409")]);
+});
+
+test("a server is written anew, and what its form does not show stays", async () => {
+  const before = (await gate.api("GET", "/upstreams/notes")).body;
+  const transport = { ...before.transport, env: { LANG: "C" } };
+  expect((await gate.api("PUT", "/upstreams/notes", { title: "", transport })).status).toBe(200);
+  await page.goto(`${gate.url}/upstreams?server=notes`);
+  await drawer().getByText("Refused", { exact: true }).waitFor();
+  await drawer().getByRole("link", { name: "Change" }).click();
+  await drawer().getByLabel("What people call it").fill("Notes of the team");
+  await drawer().getByRole("radio", { name: "Ask the person who calls" }).check();
+  await drawer().getByLabel("Calls at once").fill("300");
+  expect(await drawer().getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+  await drawer().getByLabel("Calls at once").fill("3");
+  expect(await violations(page)).toEqual([]);
+  await drawer().getByRole("button", { name: "Save" }).click();
+  await drawer().getByText("Put to the person who calls").waitFor();
+  await drawer().getByText("3 calls").waitFor();
+  const written = (await gate.api("GET", "/upstreams/notes")).body;
+  expect([written.title, written.questions, written.concurrency, written.transport]).toEqual(["Notes of the team", "ask", 3, transport]);
 });
 
 test("a server is switched off and removed, with everything accepted of it", async () => {

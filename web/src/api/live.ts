@@ -1,3 +1,4 @@
+import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import { useEffect, useRef, useSyncExternalStore } from "react";
 
 /** How long contact may be lost before people are told. */
@@ -29,6 +30,30 @@ export function useReconnecting(): boolean {
   );
 }
 
+// First answers that are on their way and will be asked for once more when they are here.
+const late = new WeakSet<Query>();
+
+/**
+ * Asks again for what is held under a key, as something happened to it.
+ *
+ * A first answer that is still on its way may have been read before that, and `invalidateQueries` takes it for news
+ * enough: it is shown when it comes, and then asked for once more.
+ */
+export function askAgain(client: QueryClient, queryKey: QueryKey = []): void {
+  const coming = client.getQueryCache().findAll({ queryKey, fetchStatus: "fetching" });
+  void client.invalidateQueries({ queryKey });
+  for (const query of coming) {
+    if (query.state.data !== undefined || late.has(query)) continue;
+    late.add(query);
+    const only = { queryKey: query.queryKey, exact: true };
+    // This begins nothing: it waits for the answer that is coming.
+    void client.refetchQueries(only).then(() => {
+      late.delete(query);
+      return client.invalidateQueries(only);
+    });
+  }
+}
+
 type Listening = {
   /** The event names to hear. */
   types: readonly string[];
@@ -40,6 +65,9 @@ type Listening = {
 /**
  * Listens to server-sent events while the page is in sight: browsers keep few connections to one host, and a tab that
  * nobody looks at should hold none. `url` may be null to listen to nothing.
+ *
+ * A stream says where things stand when it opens, or begins where the list that is shown ends: nothing is missed before
+ * the first opening, so only a later one is told of.
  */
 export function useEvents(url: string | null, listening: Listening): void {
   const latest = useRef(listening);

@@ -344,7 +344,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Streams how much waits for you (server-sent events): an `inbox` event with the count, now and whenever it changes. */
+        /** Streams how much waits for you (server-sent events): an `inbox` event with the count, now and at every change. */
         get: operations["inbox_events"];
         put?: never;
         post?: never;

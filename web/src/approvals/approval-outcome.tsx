@@ -2,10 +2,11 @@ import { Link } from "@tanstack/react-router";
 import { ArrowUpRight } from "lucide-react";
 
 import { sentence } from "@/api/error";
-import { JsonView } from "@/components/ui/json-view";
 import { RelativeTime } from "@/components/ui/relative-time";
+import { Said } from "@/components/ui/said";
 import { StatusBadge } from "@/components/ui/state-badges";
 import { visible } from "@/lib/visible";
+import { Returned } from "@/output/content";
 
 import { type Approval, isWaiting } from "./queries";
 import { nameOf } from "./words";
@@ -40,9 +41,11 @@ export function Outcome({ approval, me, late }: { approval: Approval; me: string
         <p className="whitespace-pre-wrap break-words text-sm text-ink-2">“{visible(approval.reason)}”</p>
       ) : null}
       {approval.error && approval.approval === "approved" ? (
-        <p className="break-words text-sm text-danger-ink">{sentence(approval.error.message)}</p>
+        <p className="break-words text-sm text-danger-ink">
+          <Said text={sentence(approval.error.message)} />
+        </p>
       ) : null}
-      {approval.output != null ? <JsonView value={approval.output} label="Result" /> : null}
+      {approval.output != null ? <Returned run={approval} label="Result" /> : null}
     </section>
   );
 }

@@ -15,6 +15,7 @@ import { toolsQuery } from "@/tools/queries";
 import { ApprovalDrawer, isTyping } from "./approval-drawer";
 import { ApprovalRow } from "./approval-row";
 import { BatchBar, goTogether, isShown } from "./batch-bar";
+import { Chores, choresOf } from "./chores";
 import { type Approval, decidedQuery, inboxQuery, isWaiting } from "./queries";
 import type { ApprovalTab } from "./routes";
 
@@ -45,8 +46,8 @@ export function ApprovalsPage() {
   const group = useQuery(inboxQuery("group"));
   const decided = useInfiniteQuery(decidedQuery);
   const boxes = useMemo(() => {
-    const own = mine.data ?? [];
-    const others = group.data ?? [];
+    const own = mine.data?.items ?? [];
+    const others = group.data?.items ?? [];
     return {
       mine: own.filter(isWaiting),
       group: others.filter(isWaiting),
@@ -62,9 +63,10 @@ export function ApprovalsPage() {
   const around = useAround(shown, id);
   useListKeys(id === undefined);
 
-  const full = (mine.data?.length ?? 0) >= MOST || (group.data?.length ?? 0) >= MOST;
-  const known = mine.data !== undefined && group.data !== undefined;
-  const mayDecide = known ? full || [...mine.data, ...group.data].some((one) => one.id === id) : undefined;
+  const waiting = mine.data && group.data ? [mine.data.items, group.data.items] : undefined;
+  const full = waiting?.some((items) => items.length >= MOST);
+  const mayDecide = waiting && (full || waiting.flat().some((one) => one.id === id));
+  const chores = mine.data ? choresOf(mine.data) : [];
   return (
     <>
       <PageHeader
@@ -76,14 +78,16 @@ export function ApprovalsPage() {
         value={tab}
         onChange={(next) => void navigate({ search: { tab: next === "mine" ? undefined : (next as ApprovalTab) } })}
         tabs={[
-          { value: "mine", title: "Waiting for you", count: count(boxes.mine) },
-          { value: "group", title: "For your groups", count: count(boxes.group) },
-          { value: "decided", title: "Decided", count: count(boxes.decided, decided.hasNextPage) },
-          { value: "in_doubt", title: "In doubt", count: count(boxes.in_doubt) },
+          { value: "mine", title: "Waiting for you", count: count(boxes.mine.length + chores.length, boxes.mine.length >= MOST) },
+          { value: "group", title: "For your groups", count: count(boxes.group.length) },
+          { value: "decided", title: "Decided", count: count(boxes.decided.length, decided.hasNextPage) },
+          { value: "in_doubt", title: "In doubt", count: count(boxes.in_doubt.length) },
         ]}
       >
         <TabPanel value={tab}>
-          <Card className="overflow-hidden">
+          {tab === "mine" && chores.length > 0 ? <Chores chores={chores} /> : null}
+          {/* Drawn anew when the list is here: what may come to stand above it pushes nothing away. */}
+          <Card key={pending ? "coming" : "here"} className="overflow-hidden">
             {pending ? (
               <LoadingRows label="Loading the inbox" rows={4} />
             ) : failed ? (
@@ -91,9 +95,9 @@ export function ApprovalsPage() {
             ) : shown.length === 0 ? (
               <EmptyState
                 icon={empty[tab].icon}
-                title={empty[tab].title}
+                title={tab === "mine" && chores.length > 0 ? "No call waits for you" : empty[tab].title}
                 action={
-                  tab === "mine" && group.data && group.data.length > 0 ? (
+                  tab === "mine" && boxes.group.length > 0 ? (
                     <Button asChild>
                       <Link to="/approvals" search={{ tab: "group" }}>
                         See what waits for your groups
@@ -138,8 +142,7 @@ export function ApprovalsPage() {
   );
 }
 
-const count = (list: Approval[], more = list.length >= MOST): string | undefined =>
-  list.length === 0 ? undefined : `${list.length}${more ? "+" : ""}`;
+const count = (length: number, more = length >= MOST): string | undefined => (length === 0 ? undefined : `${length}${more ? "+" : ""}`);
 
 function List({ approvals, batch }: { approvals: Approval[]; batch: boolean }) {
   const tools = useQuery(toolsQuery);

@@ -1,4 +1,5 @@
 import type { Change } from "@/components/ui/diff-rows";
+import { stable } from "@/lib/json";
 import { clipped } from "@/lib/visible";
 
 import { type Approval, inputOf } from "./queries";
@@ -21,14 +22,4 @@ export function readable(changes: readonly Change[]): Change[] {
   const show = (value: unknown) =>
     value === undefined || value === null ? value : clipped(typeof value === "string" ? value : JSON.stringify(value), 400);
   return changes.map(({ field, before, after }) => ({ field: clipped(field, 200), before: show(before), after: show(after) }));
-}
-
-function stable(value: unknown): string {
-  return (
-    JSON.stringify(value, (_, part: unknown) =>
-      part !== null && typeof part === "object" && !Array.isArray(part)
-        ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : part,
-    ) ?? "undefined"
-  );
 }

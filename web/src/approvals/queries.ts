@@ -14,15 +14,11 @@ export type Preview = {
   reversible?: boolean;
 };
 
-/** Server events tell when something waits or no longer does; this is for what they can't tell: a remark, an edit. */
-const LOOK_AGAIN = 20_000;
-
-/** What waits for me: made by me, for me or given to me, or for any of us. Newest first. */
+/** What waits for me: made by me, for me or given to me, or for any of us, newest first; and what else there is to do. */
 export const inboxQuery = (box: "mine" | "group") =>
   queryOptions({
     queryKey: ["inbox", "list", box],
-    queryFn: async () => (await unwrap(api.GET("/api/v1/inbox", { params: { query: { box } } }))).items,
-    refetchInterval: LOOK_AGAIN,
+    queryFn: () => unwrap(api.GET("/api/v1/inbox", { params: { query: { box } } })),
   });
 
 /** What I decided, newest first. */

@@ -1,5 +1,5 @@
+import { ChoiceField } from "@/components/ui/fields";
 import { Field } from "@/components/ui/input";
-import { Segmented } from "@/components/ui/segmented";
 import { Select } from "@/components/ui/select";
 
 import { type Approval, inputOf } from "./queries";
@@ -24,22 +24,16 @@ export function RememberPicker({
     });
   return (
     <div className="space-y-4" role="group" aria-label="What to remember">
-      <div>
-        <p id="remember-arguments" className="mb-1.5 text-sm font-medium">
-          Which calls
-        </p>
-        <Segmented
-          name="remember-arguments"
-          labelledBy="remember-arguments"
-          value={scope.arguments}
-          onChange={(value) => onChange({ ...scope, arguments: value as Scope["arguments"] })}
-          options={[
-            { value: "same", title: "This input" },
-            ...(names.length > 1 ? [{ value: "within", title: "These arguments" }] : []),
-            { value: "any", title: "Any input" },
-          ]}
-        />
-      </div>
+      <ChoiceField
+        label="Which calls"
+        value={scope.arguments}
+        onChange={(value) => onChange({ ...scope, arguments: value as Scope["arguments"] })}
+        options={[
+          { value: "same", title: "This input" },
+          ...(names.length > 1 ? [{ value: "within", title: "These arguments" }] : []),
+          { value: "any", title: "Any input" },
+        ]}
+      />
       {scope.arguments === "within" ? (
         <fieldset className="border-l-2 border-line pl-3">
           <legend className="mb-1 text-xs text-ink-3">What must stay as it is here</legend>
@@ -74,21 +68,15 @@ export function RememberPicker({
             </Select>
           )}
         </Field>
-        <div>
-          <p id="remember-where" className="mb-1.5 text-sm font-medium">
-            Where
-          </p>
-          <Segmented
-            name="remember-where"
-            labelledBy="remember-where"
-            value={scope.sessionOnly ? "session" : "all"}
-            onChange={(value) => onChange({ ...scope, sessionOnly: value === "session" })}
-            options={[
-              { value: "all", title: "Everywhere" },
-              { value: "session", title: "This session" },
-            ]}
-          />
-        </div>
+        <ChoiceField
+          label="Where"
+          value={scope.sessionOnly ? "session" : "all"}
+          onChange={(value) => onChange({ ...scope, sessionOnly: value === "session" })}
+          options={[
+            { value: "all", title: "Everywhere" },
+            { value: "session", title: "This session" },
+          ]}
+        />
       </div>
       <p className="break-words text-xs text-ink-3">{scopeInWords(approval, scope)} You can take it back at any time.</p>
     </div>

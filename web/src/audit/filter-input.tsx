@@ -1,6 +1,5 @@
-import { useEffect, useState } from "react";
-
 import { Input } from "@/components/ui/input";
+import { useTyped } from "@/lib/typed";
 
 /** A word to narrow by. Asks when typing pauses, and not for what could never fit. */
 export function FilterInput({ label, placeholder, value, fits, onChange, className }: {
@@ -11,15 +10,9 @@ export function FilterInput({ label, placeholder, value, fits, onChange, classNa
   onChange: (value: string) => void;
   className?: string;
 }) {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  const wanted = typed.trim();
-  const odd = wanted !== "" && !fits.test(wanted);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      if (wanted !== value && !odd) onChange(wanted);
-    }, 300);
-    return () => clearTimeout(timer);
+  const isOdd = (wanted: string) => wanted !== "" && !fits.test(wanted);
+  const [typed, setTyped] = useTyped(value, (wanted) => {
+    if (!isOdd(wanted)) onChange(wanted);
   });
   return (
     <Input
@@ -29,7 +22,7 @@ export function FilterInput({ label, placeholder, value, fits, onChange, classNa
       autoCapitalize="off"
       autoComplete="off"
       spellCheck={false}
-      aria-invalid={odd || undefined}
+      aria-invalid={isOdd(typed.trim()) || undefined}
       value={typed}
       onChange={(event) => setTyped(event.target.value)}
       className={className}

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
 import { api, unwrap } from "@/api/client";
@@ -15,7 +16,7 @@ import { useConnect } from "./connect";
 import { ConnectionBadge } from "./connections-page";
 import { type Connection, kindWords } from "./queries";
 
-/** One connection: how it does, logging in again, and removing it. */
+/** One connection: how it does, opening it anew, and removing it. */
 export function ConnectionDrawer({ connection, me, onClose }: { connection: Connection; me?: string; onClose: () => void }) {
   const client = useQueryClient();
   const shared = connection.owner === "shared";
@@ -42,11 +43,17 @@ export function ConnectionDrawer({ connection, me, onClose }: { connection: Conn
       footer={
         <>
           <ConfirmButton title="Remove…" sure="Yes, remove it" disabled={remove.isPending} onSure={() => remove.mutate()} />
-          {connection.kind === "oauth" && (shared || connection.owner === me) ? (
+          {!shared && connection.owner !== me ? null : connection.kind === "oauth" ? (
             <Button disabled={connect.isPending} onClick={() => connect.mutate({ service: connection.service, shared })}>
               Log in again
             </Button>
-          ) : null}
+          ) : (
+            <Button asChild>
+              <Link to="/connections" search={{ id: connection.id, add: true }}>
+                Give another secret
+              </Link>
+            </Button>
+          )}
         </>
       }
     >

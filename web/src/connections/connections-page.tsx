@@ -84,8 +84,11 @@ export function ConnectionsPage() {
           </EmptyState>
         }
       />
-      {add ? <NewConnection service={service} onClose={close} /> : null}
-      {open ? <ConnectionDrawer key={open.id} connection={open} me={me.data?.principal} onClose={close} /> : null}
+      {add ? (
+        id === undefined || open ? <NewConnection service={service} before={open} onClose={close} /> : null
+      ) : open ? (
+        <ConnectionDrawer key={open.id} connection={open} me={me.data?.principal} onClose={close} />
+      ) : null}
     </>
   );
 }

@@ -11,17 +11,18 @@ import { toast } from "@/components/ui/toast";
 import { upstreamsQuery } from "@/upstreams/queries";
 
 import { useConnect } from "./connect";
+import type { Connection } from "./queries";
 
-/** Logs in at a service, or keeps a secret for it. */
-export function NewConnection({ service: given, onClose }: { service?: string; onClose: () => void }) {
+/** Logs in at a service, or keeps a secret for it: a first one, or another in the place of one that is known. */
+export function NewConnection({ service: given, before, onClose }: { service?: string; before?: Connection; onClose: () => void }) {
   const client = useQueryClient();
   const manages = useHolds("*");
   const upstreams = useQuery({ ...upstreamsQuery, enabled: manages });
-  const [service, setService] = useState(given ?? "");
-  const [how, setHow] = useState("login");
-  const [name, setName] = useState("");
+  const [service, setService] = useState(before?.service ?? given ?? "");
+  const [how, setHow] = useState(before && before.kind !== "oauth" ? before.kind : "login");
+  const [name, setName] = useState(before?.name ?? "");
   const [secret, setSecret] = useState("");
-  const [shared, setShared] = useState(false);
+  const [shared, setShared] = useState(before?.owner === "shared");
   const connect = useConnect();
   const keep = useMutation({
     mutationFn: () =>
@@ -44,7 +45,8 @@ export function NewConnection({ service: given, onClose }: { service?: string; o
     <Drawer
       open
       onClose={onClose}
-      title="Connect a service"
+      title={before ? "Connect it again" : "Connect a service"}
+      description={before ? "What opened it until now is replaced." : undefined}
       footer={
         <>
           <p className="min-w-0 flex-1 text-xs text-ink-3">
@@ -67,6 +69,7 @@ export function NewConnection({ service: given, onClose }: { service?: string; o
         mono
         value={service}
         onChange={setService}
+        readOnly={before !== undefined}
         suggestions={upstreams.data?.filter((one) => one.auth !== "none").map((one) => `mcp:${one.name}`)}
       />
       <ChoiceField
@@ -87,7 +90,7 @@ export function NewConnection({ service: given, onClose }: { service?: string; o
         <TextField label={how === "header" ? "Name of the header" : "Name of the variable"} mono value={name} onChange={setName} />
       ) : null}
       {how === "login" ? null : <TextField label="Secret" type="password" mono value={secret} onChange={setSecret} />}
-      {manages ? (
+      {manages && !before ? (
         <SwitchField label="For everyone" hint="All callers use it; otherwise it is your own." checked={shared} onChange={setShared} />
       ) : null}
     </Drawer>

@@ -62,5 +62,9 @@ export function initials(name: string): string {
 /** A word in snake_case as people write it. */
 export function humanWord(word: string): string {
   const text = word.replace(/[_-]+/g, " ").replace(/([a-z])([A-Z])/g, "$1 $2").trim();
-  return text === "" ? word : text[0]!.toUpperCase() + text.slice(1);
+  if (text === "") return word;
+  return SHORT.has(text.toLowerCase()) ? text.toUpperCase() : text[0]!.toUpperCase() + text.slice(1);
 }
+
+/** Words that are written large, as they are short for more. */
+const SHORT = new Set(["api", "crm", "csv", "http", "json", "mcp", "pdf", "roi", "sql", "url"]);

@@ -1,9 +1,10 @@
 import { Download, ExternalLink, FileText } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useState } from "react";
 
 import { Button } from "@/components/ui/button";
 import { JsonView } from "@/components/ui/json-view";
 import { formatSize } from "@/files/size";
+import { jsonIn } from "@/lib/json";
 import { visible } from "@/lib/visible";
 
 const Markdown = lazy(() => import("./markdown").then((module) => ({ default: module.Markdown })));
@@ -26,7 +27,7 @@ export function BlockView({ block, plain = false }: { block: Block; plain?: bool
       return <Picture url={word(block, "url")} />;
     case "image":
     case "audio":
-      return <Bytes data={word(block, "data")} mime={word(block, "mimeType")} name={block.type} title={word(block, "title")} />;
+      return <Bytes data={word(block, "data")} mime={word(block, "mimeType")} name={`${block.type}${ending(word(block, "mimeType"))}`} title={word(block, "title")} />;
     case "resource_link":
       return (
         <p className="flex items-center gap-2 text-sm">
@@ -51,7 +52,10 @@ export function BlockView({ block, plain = false }: { block: Block; plain?: bool
 
 function Words({ text, plain }: { text: string; plain: boolean }) {
   const shown = visible(text);
-  if (plain) return <Lines text={shown} label="What it says" />;
+  // Markdown would take the stars and underscores of a document for its own.
+  const json = plain ? null : jsonIn(text);
+  if (json?.exact) return <JsonView value={json.value} label="What it says" />;
+  if (plain || json) return <Lines text={shown} label="What it says" />;
   return (
     <Suspense fallback={<p className="whitespace-pre-line text-base">{shown}</p>}>
       <Markdown text={shown} />
@@ -99,6 +103,12 @@ function standard(data: string): string {
   return data.replace(/\s/g, "").replace(/-/g, "+").replace(/_/g, "/");
 }
 
+/** What the name of a file of a kind ends with, as far as the kind says. */
+function ending(mime: string): string {
+  const kind = /^[a-z]+\/([a-z0-9]{2,8})\b/.exec(mime)?.[1];
+  return kind ? `.${kind}` : "";
+}
+
 /** The last part of an address, as a name for a file. */
 function nameOf(uri: string): string {
   const last = uri.split(/[?#]/)[0]!.split("/").findLast((part) => part !== "");
@@ -107,8 +117,14 @@ function nameOf(uri: string): string {
 
 function FileBlock({ name, data }: { name: string; data: string }) {
   const plain = standard(data);
+  const [broken, setBroken] = useState(false);
   const save = () => {
-    const bytes = Uint8Array.from(atob(plain), (letter) => letter.charCodeAt(0));
+    let bytes: Uint8Array<ArrayBuffer>;
+    try {
+      bytes = Uint8Array.from(atob(plain), (letter) => letter.charCodeAt(0));
+    } catch {
+      return setBroken(true);
+    }
     // Never a type that a browser would open here.
     const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
     const link = document.createElement("a");
@@ -121,8 +137,9 @@ function FileBlock({ name, data }: { name: string; data: string }) {
     <div className="flex items-center gap-3 rounded-lg border border-line p-3 text-sm">
       <FileText aria-hidden className="size-5 text-ink-3" />
       <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
+      {broken ? <span role="alert" className="text-xs text-danger-ink">What the server sent is no file.</span> : null}
       <span className="text-xs text-ink-3">{formatSize(Math.floor((plain.replace(/=+$/, "").length * 3) / 4))}</span>
-      <Button size="sm" onClick={save}>
+      <Button size="sm" aria-label={`Save ${name}`} onClick={save}>
         <Download aria-hidden />
         Save
       </Button>

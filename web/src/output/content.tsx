@@ -1,5 +1,6 @@
-import { TitledCard } from "@/components/ui/card";
+import { Card } from "@/components/ui/card";
 import { JsonView } from "@/components/ui/json-view";
+import { jsonIn, stable } from "@/lib/json";
 
 import { type Block, BlockView } from "./block";
 
@@ -23,20 +24,40 @@ export function blocksOf(content: unknown): Block[] | null {
   return content.every(isBlock) ? content : null;
 }
 
-/** Text, pictures, sounds and files, one below the other. */
+/** Text, pictures, sounds and files, one below the other, and what came as a structure. */
 export function Contents({ blocks, rest }: { blocks: Block[]; rest: unknown }) {
   return (
-    <TitledCard level={3} title="Result">
-      <div className="space-y-4">
-        <Blocks blocks={blocks} />
-        {blocks.length === 0 && rest === undefined ? <p className="text-sm text-ink-3">It returned nothing.</p> : null}
-        {rest === undefined ? null : <JsonView value={rest} label="Structured result" />}
-      </div>
-    </TitledCard>
+    <Card className="min-w-0 p-5">
+      <Told blocks={blocks} rest={rest} />
+    </Card>
   );
 }
 
-/** The same without a card around. */
+/** What a run returned, as it was kept: JSON, and what MCP servers told in words, pictures and files as what it is. */
+export function Returned({ run, label }: { run: { output?: unknown; content?: unknown }; label: string }) {
+  const beside = blocksOf(run.content);
+  const found = beside ? { blocks: beside, rest: run.output } : typeof run.output === "object" ? contentOf(run.output) : null;
+  return found ? <Told {...found} /> : <JsonView value={run.output} label={label} />;
+}
+
+function Told({ blocks, rest }: { blocks: Block[]; rest: unknown }) {
+  return (
+    <div className="space-y-4">
+      <Blocks blocks={blocks.filter((block) => !repeats(block, rest))} />
+      {blocks.length === 0 && rest === undefined ? <p className="text-sm text-ink-3">It returned nothing.</p> : null}
+      {rest === undefined ? null : <JsonView value={rest} label="Structured result" />}
+    </div>
+  );
+}
+
+/** Many servers say their structure once more as a text, for clients that read nothing else. */
+function repeats(block: Block, rest: unknown): boolean {
+  if (rest === undefined || block.type !== "text" || typeof block.text !== "string") return false;
+  const said = jsonIn(block.text);
+  return said !== null && stable(said.value) === stable(rest);
+}
+
+/** Blocks alone. */
 export function Blocks({ blocks, plain }: { blocks: Block[]; plain?: boolean }) {
   return blocks.map((block, index) => <BlockView key={index} block={block} plain={plain} />);
 }

@@ -80,7 +80,7 @@ test("content that came beside a value is shown with it", async () => {
   expect(screen.getByRole("img").getAttribute("src")).toBe("data:image/png;base64,iVBORw0KGgo/");
   expect(document.querySelector("audio")?.getAttribute("src")).toBe("data:audio/wav;base64,aGk=");
   expect(screen.getByText("a.pdf")).toBeDefined();
-  expect(screen.getByRole("button", { name: "Save" })).toBeDefined();
+  expect(screen.getByRole("button", { name: /^Save/ })).toBeDefined();
   expect(screen.getByRole("region", { name: "b.csv" }).textContent).toContain("1,2");
   expect(screen.getByText("there‹U+202E›")).toBeDefined();
   expect(document.querySelector("a")).toBeNull();
@@ -90,4 +90,30 @@ test("content that came beside a value is shown with it", async () => {
 test("a result of nothing says so", () => {
   render(<Output value={{ content: [] }} sections={[]} />);
   expect(screen.getByText("It returned nothing.")).toBeDefined();
+});
+
+test("a structure that its server says once more as a text is shown once", () => {
+  const structured = { rows: [{ name: "*x*", n: 1 }], total: 1 };
+  const content = [{ type: "text", text: JSON.stringify({ total: 1, rows: structured.rows }, null, 2) }];
+  render(<Output value={{ content, structured }} sections={[]} />);
+  expect(screen.getAllByRole("region").map((region) => region.getAttribute("aria-label"))).toEqual(["Structured result"]);
+});
+
+test("a text that is a document is shown as it is written", () => {
+  const content = [
+    { type: "text", text: '{"name":"*x*"}' },
+    { type: "text", text: '{"id":12345678901234567890}' },
+  ];
+  render(<Output value={{ content }} sections={[]} />);
+  expect(screen.getAllByRole("region", { name: "What it says" }).map((region) => region.textContent)).toEqual([
+    '{\n  "name": "*x*"\n}',
+    '{"id":12345678901234567890}',
+  ]);
+});
+
+test("bytes that are no file are not saved, and that is said", async () => {
+  render(<Output value={{ content: [{ type: "image", mimeType: "image/svg+xml", data: "not base64!" }] }} sections={[]} />);
+  expect(screen.getByText("image.svg")).toBeDefined();
+  await userEvent.click(screen.getByRole("button", { name: /^Save/ }));
+  expect(screen.getByRole("alert").textContent).toBe("What the server sent is no file.");
 });

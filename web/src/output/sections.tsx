@@ -204,12 +204,12 @@ function Unsectioned({ value }: { value: unknown }) {
   const content = contentOf(value);
   if (content) return <Contents blocks={content.blocks} rest={content.rest} />;
   const items = itemsOf(value);
-  if (items && items.length > 0) return <TitledCard level={3} title="Result" flush><ItemTable items={items} columns={[]} label="Result" /></TitledCard>;
+  if (items && items.length > 0) return <Card className="min-w-0 overflow-hidden"><ItemTable items={items} columns={[]} label="Result" /></Card>;
   const fields = typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value as Item) : [];
   const plain = fields.length > 0 && fields.length <= 24 && fields.every(([, field]) => typeof field !== "object" || field === null);
-  if (!plain) return <TitledCard level={3} title="Result"><JsonView value={value} label="Result" /></TitledCard>;
+  if (!plain) return <JsonView value={value} label="Result" />;
   return (
-    <TitledCard level={3} title="Result">
+    <Card className="min-w-0 p-5">
       <dl className="grid grid-cols-[minmax(120px,auto)_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm">
         {fields.map(([name, field]) => (
           <div key={name} className="contents">
@@ -218,7 +218,7 @@ function Unsectioned({ value }: { value: unknown }) {
           </div>
         ))}
       </dl>
-    </TitledCard>
+    </Card>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { CircleCheck, CirclePause, ListChecks } from "lucide-react";
-import { useDeferredValue, useEffect, useMemo, useState } from "react";
+import { useDeferredValue, useMemo } from "react";
 
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -16,6 +16,7 @@ import { ApprovalBadge, EffectBadge, EgressBadge } from "@/components/ui/state-b
 import { EmptyState, ErrorState } from "@/components/ui/states";
 import type { Column } from "@/components/ui/table";
 import { counted } from "@/lib/format";
+import { useTyped } from "@/lib/typed";
 import { clipped } from "@/lib/visible";
 
 import { enablementWords, type RegistryTool, registryQuery } from "./queries";
@@ -68,14 +69,10 @@ export function RegistryPage() {
   const navigate = route.useNavigate();
   const tools = useQuery(registryQuery);
   // What is typed is shown at once; the list and the address follow.
-  const [text, setText] = useState(q);
+  const [text, setText] = useTyped(q, (next) =>
+    void navigate({ search: (before) => ({ ...before, q: next || undefined }), replace: true, resetScroll: false }),
+  );
   const wanted = useDeferredValue(text.trim().toLowerCase());
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      if (q !== text) void navigate({ search: (before) => ({ ...before, q: text || undefined }), replace: true, resetScroll: false });
-    }, 300);
-    return () => clearTimeout(timer);
-  });
   const found = useMemo(
     () =>
       (tools.data ?? []).filter(

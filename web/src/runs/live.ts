@@ -1,6 +1,6 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 
-import { useEvents } from "@/api/live";
+import { askAgain, useEvents } from "@/api/live";
 
 import { isOver, type Run, type RunEvent, runQuery } from "./queries";
 
@@ -24,7 +24,7 @@ export function useLiveRun(id: string | undefined): UseQueryResult<Run> {
       const key = runQuery(id).queryKey;
       if (event.call_id !== id) {
         // The question that its server asks is a call of its own; once that moves, the run is asked about again.
-        if (client.getQueryData(key)?.asks === event.call_id) void client.invalidateQueries({ queryKey: key });
+        if (client.getQueryData(key)?.asks === event.call_id) askAgain(client, key);
         return;
       }
       client.setQueryData(key, (before) =>
@@ -34,11 +34,11 @@ export function useLiveRun(id: string | undefined): UseQueryResult<Run> {
       );
       // Progress says all there is to say; other events change the run itself.
       if (type === "tool.output_appended" && !asksSomething(event)) return;
-      void client.invalidateQueries({ queryKey: key });
-      void client.invalidateQueries({ queryKey: ["runs"] });
-      void client.invalidateQueries({ queryKey: ["usage"] });
+      askAgain(client, key);
+      askAgain(client, ["runs"]);
+      askAgain(client, ["usage"]);
     },
-    onReturn: () => (id === undefined ? undefined : void client.invalidateQueries({ queryKey: runQuery(id).queryKey })),
+    onReturn: () => (id === undefined ? undefined : askAgain(client, runQuery(id).queryKey)),
   });
   return query;
 }

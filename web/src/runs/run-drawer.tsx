@@ -14,7 +14,7 @@ import { EffectBadge, EgressBadge, StatusBadge } from "@/components/ui/state-bad
 import { ErrorNote, ErrorState } from "@/components/ui/states";
 import { FileLinks } from "@/files/file-links";
 import { formatDuration, formatNumber, principalName } from "@/lib/format";
-import { Blocks, blocksOf } from "@/output/content";
+import { Returned } from "@/output/content";
 import { ShareButton } from "@/share/share-button";
 import { type Tool, toolQuery } from "@/tools/queries";
 import { Stopped } from "@/tools/result-panel";
@@ -78,17 +78,6 @@ export function RunDrawer() {
   );
 }
 
-/** The words, pictures and files that came beside an output. */
-function Told({ content }: { content: unknown }) {
-  const blocks = blocksOf(content);
-  if (!blocks || blocks.length === 0) return null;
-  return (
-    <div className="mb-4 space-y-4">
-      <Blocks blocks={blocks} />
-    </div>
-  );
-}
-
 function Details({ run, tool }: { run: Run; tool?: Tool }) {
   const hidden = run.output == null ? [] : hiddenFields(tool, run.output);
   const edited = run.review?.input;
@@ -113,8 +102,7 @@ function Details({ run, tool }: { run: Run; tool?: Tool }) {
       )}
       {run.output == null ? null : (
         <DrawerSection title="Output" aside={hidden.length > 0 ? "Redacted before it was kept" : null}>
-          <Told content={run.content} />
-          <JsonView value={run.output} label="Output" />
+          <Returned run={run} label="Output" />
           <FileLinks run={run.id} value={run.output} label="Files of the output" />
           {hidden.length > 0 ? (
             <p className="mt-2 flex flex-wrap items-center gap-1.5 text-xs text-ink-3">

@@ -1,17 +1,9 @@
-import { useEffect, useState } from "react";
-
 import { SearchInput } from "@/components/ui/input";
+import { useTyped } from "@/lib/typed";
 
 /** Looks for runs by what they were called with. Asks when typing pauses. */
 export function RunSearch({ text, onChange }: { text: string; onChange: (text: string) => void }) {
-  const [typed, setTyped] = useState(text);
-  useEffect(() => setTyped(text), [text]);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      if (typed.trim() !== text) onChange(typed.trim());
-    }, 300);
-    return () => clearTimeout(timer);
-  });
+  const [typed, setTyped] = useTyped(text, onChange);
   return (
     <SearchInput
       label="Search the inputs"

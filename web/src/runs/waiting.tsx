@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { FlaskConical, MessageCircleQuestion, ShieldCheck } from "lucide-react";
 
 import { api, unwrap } from "@/api/client";
@@ -9,7 +9,6 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { ErrorNote } from "@/components/ui/states";
 import { principalName } from "@/lib/format";
 import { clipped } from "@/lib/visible";
-import { pages } from "@/shell/pages";
 
 import type { Run } from "./queries";
 
@@ -37,8 +36,17 @@ export function PreviewOf({ run }: { run: Run }) {
 /** What the MCP server behind a running call asks, and the way to its form. */
 function ServerAsks({ run }: { run: Run }) {
   const open = useMutation({
-    mutationFn: () => unwrap(api.POST("/api/v1/invocations/{id}/links", { params: { path: { id: run.id } } })),
-    onSuccess: ({ share_url }) => void (share_url && window.open(share_url, "_blank", "noopener")),
+    mutationFn: async () => {
+      // Opened while the click counts: browsers refuse a window that comes after an answer.
+      const tab = window.open("", "_blank");
+      try {
+        const { share_url } = await unwrap(api.POST("/api/v1/invocations/{id}/links", { params: { path: { id: run.id } } }));
+        (tab ?? window).location.assign(share_url!);
+      } catch (error) {
+        tab?.close();
+        throw error;
+      }
+    },
   });
   return (
     <div className="space-y-3 text-sm text-ink-2">
@@ -54,13 +62,10 @@ function ServerAsks({ run }: { run: Run }) {
 
 /** What a run waits for, and the way to whoever can help. */
 export function WaitingFor({ run }: { run: Run }) {
-  const navigate = useNavigate();
   const review = run.review;
   const waiting = run.events?.findLast((event) => event.type === "tool.waiting")?.data as
     | { for?: unknown; reason?: unknown }
     | undefined;
-  // The approvals page is where people decide; without it there is nothing to lead to.
-  const inbox = pages.find((page) => (page.to as string) === "/approvals");
   if (run.status === "waiting") {
     const what = typeof waiting?.reason === "string" ? waiting.reason : "an answer from outside";
     return <p className="text-sm text-ink-2">It waits for {what}. You can leave this page: the result is kept.</p>;
@@ -81,12 +86,12 @@ export function WaitingFor({ run }: { run: Run }) {
       {review?.assigned_to ? <p>It was given to {principalName(review.assigned_to).name}.</p> : null}
       {review?.assigned_role ? <p>It was given to whoever holds {review.assigned_role}.</p> : null}
       {review?.approvers?.length ? <p>Holders of {review.approvers.join(", ")} may decide.</p> : null}
-      {inbox ? (
-        <Button onClick={() => void navigate({ to: "/approvals", search: { id: run.id } } as never)}>
+      <Button asChild>
+        <Link to="/approvals" search={{ id: run.id }}>
           <ShieldCheck aria-hidden />
           Open the approval
-        </Button>
-      ) : null}
+        </Link>
+      </Button>
     </div>
   );
 }

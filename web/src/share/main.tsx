@@ -4,6 +4,7 @@
  */
 import { createRoot } from "react-dom/client";
 
+import { contentOf } from "@/output/content";
 import { Output, sectionsOf } from "@/output/sections";
 
 import look from "../styles.css?inline";
@@ -18,7 +19,7 @@ const text = place?.querySelector("pre");
 const output = parsed(text?.textContent ?? "");
 const sections = sectionsOf(parsed(place?.dataset.sections ?? ""));
 // What was cut short, or has nothing to be drawn by, stays as it is.
-if (place && text && output !== undefined && sections.length > 0) {
+if (place && text && output !== undefined && (sections.length > 0 || contentOf(output))) {
   const host = document.createElement("div");
   text.before(host);
   text.hidden = true;

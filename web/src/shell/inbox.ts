@@ -1,6 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 
-import { useEvents } from "@/api/live";
+import { askAgain, useEvents } from "@/api/live";
 
 /** How many decisions wait for me. Server events keep it; nobody asks for it. */
 export const inboxCountQuery = queryOptions({
@@ -24,9 +24,9 @@ export function useInboxEvents(): void {
     onEvent: (_, data) => {
       const count = (data as { count?: unknown }).count;
       client.setQueryData(inboxCountQuery.queryKey, typeof count === "number" ? count : 0);
-      void client.invalidateQueries({ queryKey: ["inbox", "list"] });
+      askAgain(client, ["inbox", "list"]);
     },
     // Whatever the pages show may have changed while nobody listened.
-    onReturn: () => void client.invalidateQueries(),
+    onReturn: () => askAgain(client),
   });
 }

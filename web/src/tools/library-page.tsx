@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ArrowDownUp, PackageOpen, SearchX } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { useDeferredValue, useEffect, useMemo, useRef } from "react";
 
 import { Button } from "@/components/ui/button";
 import { FilterMenu, menuItemLook, menuLook } from "@/components/ui/filter-menu";
@@ -14,6 +14,7 @@ import { EmptyState, ErrorState } from "@/components/ui/states";
 import { FirstRun, useFirstRun } from "@/first-run/first-run";
 import { cn } from "@/lib/cn";
 import { counted, humanWord } from "@/lib/format";
+import { useTyped } from "@/lib/typed";
 
 import { type ToolSummary, toolsQuery } from "./queries";
 import type { LibrarySearch } from "./routes";
@@ -60,14 +61,8 @@ function Library({ tools, stats }: { tools: ToolSummary[]; stats: Map<string, To
   const change = (next: Partial<LibrarySearch>) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
   // What is typed is shown at once; the list and the address follow.
-  const [text, setText] = useState(search.q ?? "");
+  const [text, setText] = useTyped(search.q ?? "", (q) => change({ q: q || undefined }));
   const wanted = useDeferredValue(text);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      if ((search.q ?? "") !== text) change({ q: text || undefined });
-    }, 300);
-    return () => clearTimeout(timer);
-  });
   useEffect(() => readAhead(tools), [tools]);
   const field = useRef<HTMLInputElement>(null);
   useSlash(field);

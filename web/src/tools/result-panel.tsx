@@ -7,6 +7,7 @@ import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable";
 import { RelativeTime } from "@/components/ui/relative-time";
+import { Said } from "@/components/ui/said";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { StatusBadge } from "@/components/ui/state-badges";
 import { EmptyState, ErrorNote, ErrorState } from "@/components/ui/states";
@@ -155,14 +156,15 @@ function Elapsed({ run }: { run: Run }) {
 /** Why there is no result, and what would help. */
 export function Stopped({ run }: { run: Run }) {
   const error = run.error;
-  const told = blocksOf((error?.details as { content?: unknown } | undefined)?.content);
-  const said = run.status === "rejected" && run.reason ? `“${run.reason}”` : sentence(error?.message ?? "");
+  const told = blocksOf((error?.details as { content?: unknown } | undefined)?.content) ?? [];
+  // What its server says stands below in full; the message has the beginning of it.
+  const said = told.length > 0 ? "" : run.status === "rejected" && run.reason ? `“${run.reason}”` : sentence(error?.message ?? "");
   return (
     <Card className="p-5">
       <p className="text-sm font-medium">{titles[run.status] ?? "It did not end well."}</p>
-      {said ? <p className="mt-1 max-w-[72ch] break-words text-sm text-ink-2">{said}</p> : null}
-      {error?.hint ? <p className="mt-1 max-w-[72ch] text-sm text-ink-3">{sentence(error.hint)}</p> : null}
-      {told ? (
+      {said ? <p className="mt-1 max-w-[72ch] break-words text-sm text-ink-2"><Said text={said} /></p> : null}
+      {error?.hint ? <p className="mt-1 max-w-[72ch] text-sm text-ink-3"><Said text={sentence(error.hint)} /></p> : null}
+      {told.length > 0 ? (
         <div className="mt-3 space-y-3">
           <Blocks blocks={told} plain />
         </div>

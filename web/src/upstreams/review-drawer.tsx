@@ -3,14 +3,14 @@ import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
 
 import { api, unwrap } from "@/api/client";
+import { sentence } from "@/api/error";
 import { Button } from "@/components/ui/button";
-import { Drawer, DrawerSection } from "@/components/ui/drawer";
-import { Field, Input } from "@/components/ui/input";
+import { BadgeSkeleton, Drawer, DrawerSection } from "@/components/ui/drawer";
+import { ChoiceField, SwitchField, TextField } from "@/components/ui/fields";
 import { JsonView } from "@/components/ui/json-view";
-import { Segmented } from "@/components/ui/segmented";
+import { Said } from "@/components/ui/said";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { ErrorNote, ErrorState } from "@/components/ui/states";
-import { Switch } from "@/components/ui/switch";
 import { toast } from "@/components/ui/toast";
 import { visible } from "@/lib/visible";
 
@@ -30,9 +30,9 @@ export function ReviewDrawer({ id, onClose }: { id: string; onClose: () => void 
       open
       wide
       onClose={onClose}
-      badges={tool.data ? <ToolStateBadge state={tool.data.state} /> : undefined}
+      badges={tool.data ? <ToolStateBadge state={tool.data.state} /> : tool.isPending ? <BadgeSkeleton /> : undefined}
       title={<span className="break-all font-mono text-lg">{id}</span>}
-      description="What follows are the server’s own words. Its hints are shown and never believed."
+      description={tool.data?.state === "gone" ? undefined : "What follows are the server’s own words. Its hints are shown and never believed."}
     >
       {tool.isPending ? (
         <Loading label="Loading the tool">
@@ -64,22 +64,25 @@ function Shown({ tool }: { tool: UpstreamTool }) {
           {tool.warnings.map((warning) => (
             <li key={warning} className="flex gap-2">
               <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-              <span className="min-w-0 break-words">{visible(warning)}</span>
+              <span className="min-w-0 break-words"><Said text={sentence(warning)} /></span>
             </li>
           ))}
         </ul>
       ) : null}
       {tool.unusable ? (
         <p role="alert" className="rounded-lg bg-danger-soft px-3 py-2 text-sm text-danger-ink">
-          It can’t be accepted as it is: {visible(tool.unusable)}
+          It can’t be accepted as it is: <Said text={tool.unusable} />
         </p>
       ) : null}
       {tool.state === "changed" && tool.diff ? (
         <DrawerSection title="What changed" aside="Against what was accepted">
-          <DiffText text={visible(tool.diff)} label="What changed" />
+          <DiffText text={visible(tool.diff.trimEnd())} label="What changed" />
         </DrawerSection>
       ) : null}
-      {tool.state === "gone" ? <p className="text-sm text-ink-2">The server does not have it any more.</p> : null}
+      {tool.state === "gone" ? <p className="text-sm text-ink-2">
+          The server does not have it any more, so nobody can call it. If it comes back as it was, what was decided holds; if it comes
+          back changed, it waits for review.
+        </p> : null}
       {offer ? (
         <>
           <DrawerSection title="Description">
@@ -148,48 +151,34 @@ function Decision({ tool, digest, onDone }: { tool: UpstreamTool; digest: string
   return (
     <section aria-label="Your decision" className="space-y-5 rounded-xl border border-line p-5">
       <h3 className="text-sm font-semibold">Your decision</h3>
-      <div>
-        <p id="review-effect" className="mb-1.5 text-sm font-medium">
-          What does a call do?
-        </p>
-        <Segmented
-          name="review-effect"
-          labelledBy="review-effect"
-          value={effect}
-          onChange={setEffect}
-          options={[
-            { value: "read", title: "Reads" },
-            { value: "mutate", title: "Writes" },
-            { value: "destructive", title: "Destroys" },
-          ]}
-        />
-      </div>
-      <div>
-        <p id="review-egress" className="mb-1.5 text-sm font-medium">
-          What leaves the house?
-        </p>
-        <Segmented
-          name="review-egress"
-          labelledBy="review-egress"
-          value={egress}
-          onChange={setEgress}
-          options={[
-            { value: "none", title: "Nothing" },
-            { value: "read_only", title: "Questions" },
-            { value: "write", title: "Changes" },
-          ]}
-        />
-      </div>
-      <Field id="review-allow" label="Output that may be shown" hint="Fields with commas between, such as total, rows.*.name; * shows everything.">
-        {(aria) => <Input {...aria} className="font-mono text-xs" value={allow} onChange={(event) => setAllow(event.target.value)} />}
-      </Field>
-      <div className="flex items-center justify-between gap-4 rounded-lg border border-line px-4 py-3">
-        <label htmlFor="review-ask" className="text-sm">
-          <span className="block font-medium">Always ask a person</span>
-          <span className="block text-xs text-ink-3">Every call waits, whatever policy says.</span>
-        </label>
-        <Switch id="review-ask" checked={ask} onCheckedChange={setAsk} />
-      </div>
+      <ChoiceField
+        label="What does a call do?"
+        value={effect}
+        onChange={setEffect}
+        options={[
+          { value: "read", title: "Reads" },
+          { value: "mutate", title: "Writes" },
+          { value: "destructive", title: "Destroys" },
+        ]}
+      />
+      <ChoiceField
+        label="What leaves the house?"
+        value={egress}
+        onChange={setEgress}
+        options={[
+          { value: "none", title: "Nothing" },
+          { value: "read_only", title: "Questions" },
+          { value: "write", title: "Changes" },
+        ]}
+      />
+      <TextField
+        label="Output that may be shown"
+        hint="Fields with commas between, such as total, rows.*.name; * shows everything."
+        value={allow}
+        onChange={setAllow}
+        mono
+      />
+      <SwitchField label="Always ask a person" hint="Every call waits, whatever policy says." checked={ask} onChange={setAsk} />
       {accept.isError ? <ErrorNote error={accept.error} /> : refuse.isError ? <ErrorNote error={refuse.error} /> : null}
       <div className="flex flex-wrap justify-end gap-2">
         <Button look="danger" disabled={busy || tool.state === "refused"} onClick={() => refuse.mutate()}>

@@ -7,6 +7,7 @@ import { api, unwrap } from "@/api/client";
 import { Button } from "@/components/ui/button";
 import { ConfirmButton } from "@/components/ui/confirm-button";
 import { BadgeSkeleton, Drawer, DrawerSection } from "@/components/ui/drawer";
+import { Facts } from "@/components/ui/facts";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { ErrorNote, ErrorState } from "@/components/ui/states";
@@ -38,13 +39,13 @@ export function UpstreamDrawer({ name, onClose }: { name: string; onClose: () =>
       ) : upstream.isError ? (
         <ErrorState error={upstream.error} what="The server could not be loaded" onRetry={() => void upstream.refetch()} />
       ) : (
-        <Facts upstream={upstream.data} />
+        <Known upstream={upstream.data} />
       )}
     </Drawer>
   );
 }
 
-function Facts({ upstream }: { upstream: Upstream }) {
+function Known({ upstream }: { upstream: Upstream }) {
   const health = upstream.health;
   const tools = Object.entries(upstream.tools).filter(([, count]) => count > 0);
   const facts: [string, ReactNode][] = [
@@ -64,14 +65,7 @@ function Facts({ upstream }: { upstream: Upstream }) {
           <p className="rounded-lg bg-danger-soft px-3 py-2 text-sm text-danger-ink">{visible(health.last_error)}</p>
         </DrawerSection>
       ) : null}
-      <dl className="divide-y divide-line rounded-xl border border-line">
-        {facts.map(([title, value]) => (
-          <div key={title} className="grid grid-cols-[120px_minmax(0,1fr)] gap-4 px-4 py-2.5 text-sm">
-            <dt className="text-ink-3">{title}</dt>
-            <dd className="break-words">{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       {health?.stderr ? (
         <DrawerSection title="What its program said" aside="Standard error, the end of it">
           <pre tabIndex={0} role="region" aria-label="Standard error" className="max-h-60 overflow-auto whitespace-pre-wrap break-words rounded-lg border border-line bg-sunken p-3 font-mono text-xs">
@@ -123,6 +117,11 @@ function Actions({ upstream, onGone }: { upstream: Upstream; onGone: () => void 
         <Button asChild look="quiet">
           <Link to="/upstreams" search={{ tab: "review" }}>
             Review its tools
+          </Link>
+        </Button>
+        <Button asChild>
+          <Link from="/upstreams" to="." search={(before) => ({ ...before, edit: true as const })}>
+            Change
           </Link>
         </Button>
         <Button disabled={busy} onClick={() => flip.mutate()}>

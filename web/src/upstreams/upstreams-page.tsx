@@ -2,10 +2,13 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ClipboardCheck, Plug, Plus, Wrench } from "lucide-react";
 
+import { sentence } from "@/api/error";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
+import { Held } from "@/components/ui/document-drawer";
 import { nameColumn, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
+import { Said } from "@/components/ui/said";
 import { LoadingRows } from "@/components/ui/skeleton";
 import { EffectBadge, EgressBadge } from "@/components/ui/state-badges";
 import { EmptyState, ErrorState } from "@/components/ui/states";
@@ -14,7 +17,8 @@ import { TabPanel, Tabs } from "@/components/ui/tabs";
 import { clipped } from "@/lib/visible";
 
 import { AddUpstream } from "./add-upstream";
-import { reachedBy, type ToolState, type Upstream, type UpstreamTool, upstreamsQuery, upstreamToolsQuery } from "./queries";
+import { ChangeUpstream } from "./change-upstream";
+import { reachedBy, type ToolState, type Upstream, type UpstreamTool, upstreamQuery, upstreamsQuery, upstreamToolsQuery } from "./queries";
 import { ReviewDrawer } from "./review-drawer";
 import { UpstreamDrawer } from "./upstream-drawer";
 import { HealthBadge, ToolStateBadge } from "./words";
@@ -37,7 +41,7 @@ const serverColumns: Column<Upstream>[] = [
       </>
     ),
   },
-  { key: "state", title: "Here", cell: (server) => <HealthBadge upstream={server} /> },
+  { key: "state", title: "State", cell: (server) => <HealthBadge upstream={server} /> },
   {
     key: "reached",
     className: wideOnly,
@@ -85,20 +89,24 @@ const toolColumns: Column<UpstreamTool>[] = [
     title: "To note",
     cell: (tool) =>
       tool.warnings.length > 0 ? (
-        <span className="line-clamp-2 max-w-[44ch] text-warn-ink">{clipped(tool.warnings.join("; "), 160)}</span>
+        <span className="line-clamp-2 max-w-[44ch] text-warn-ink">
+          <Said text={clipped(sentence(tool.warnings[0]!), 120)} />
+          {tool.warnings.length > 1 ? ` And ${tool.warnings.length - 1} more.` : null}
+        </span>
       ) : (
-        <span className="text-ink-3">Nothing strikes</span>
+        <span className="text-ink-3">Nothing</span>
       ),
   },
 ];
 
 /** MCP servers that the gate calls, and the review of what they offer. */
 export function UpstreamsPage() {
-  const { tab = "servers", server, tool, add } = route.useSearch();
+  const { tab = "servers", server, tool, add, edit } = route.useSearch();
   const navigate = route.useNavigate();
   const servers = useQuery(upstreamsQuery);
   const waiting = servers.data?.reduce((sum, one) => sum + (one.tools.new ?? 0) + (one.tools.changed ?? 0), 0);
-  const close = () => void navigate({ search: (before) => ({ ...before, server: undefined, tool: undefined, add: undefined }) });
+  const close = () => void navigate({ search: (before) => ({ ...before, server: undefined, tool: undefined, add: undefined, edit: undefined }) });
+  const closeForm = () => void navigate({ search: (before) => ({ ...before, edit: undefined }) });
   return (
     <>
       <PageHeader
@@ -148,7 +156,13 @@ export function UpstreamsPage() {
         </TabPanel>
       </Tabs>
       {add ? <AddUpstream onClose={close} /> : null}
-      {server ? <UpstreamDrawer key={server} name={server} onClose={close} /> : null}
+      {server && edit ? (
+        <Held key={server} query={upstreamQuery(server) as never} title={server} what="the server" onClose={closeForm}>
+          {(upstream: Upstream, again) => <ChangeUpstream upstream={upstream} onClose={closeForm} again={again} />}
+        </Held>
+      ) : server ? (
+        <UpstreamDrawer key={server} name={server} onClose={close} />
+      ) : null}
       {tool ? <ReviewDrawer key={tool} id={tool} onClose={close} /> : null}
     </>
   );

@@ -67,8 +67,9 @@ pub(super) fn form(open: &OpenRequest, said: &str) -> Response {
     ));
     // The name ends in a hash; beside the script lies a packed copy.
     let script = toolgate_ui::asset("embed-").map(|path| path.trim_end_matches(".gz").to_owned());
-    let page =
-        Page { title: &request.title, main: &main, policy: POLICY, look: "wide", script: script.as_deref() };
+    // The title over a server's question is a sentence of ours, with the server's name between backticks.
+    let title = if open.server.is_some() { request.title.replace('`', "") } else { request.title.clone() };
+    let page = Page { title: &title, main: &main, policy: POLICY, look: "wide", script: script.as_deref() };
     whole(StatusCode::OK, &page)
 }
 

@@ -14,9 +14,9 @@ use crate::ServerState;
 use crate::error::ApiError;
 use crate::extract::PathId;
 
-/// Only our own script and style, pictures that are part of the page itself, and nothing to send.
+/// Only our own script and style, pictures and sounds that are part of the page itself, and nothing to send.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src data:; \
-     connect-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
+     media-src data:; connect-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 /// The most of an input or output that is drawn.
 const MOST_SHOWN: usize = 256 * 1024;
 

@@ -18,6 +18,7 @@ use toolgate_api::{
 use toolgate_app::{Assignee, Inbox, Remember, RememberArguments, Stored};
 use toolgate_core::Actor;
 use toolgate_core::grant::Grant;
+use toolgate_core::id::{InvocationId, SessionId};
 use utoipa::IntoParams;
 
 use super::connection;
@@ -170,7 +171,7 @@ async fn read_decided(state: &ServerState, actor: &Actor, asked: &InboxQuery) ->
     })
 }
 
-/// Streams how much waits for you (server-sent events): an `inbox` event with the count, now and whenever it changes.
+/// Streams how much waits for you (server-sent events): an `inbox` event with the count, now and at every change.
 #[utoipa::path(get, path = "/api/v1/inbox/events", tag = "approvals",
     responses((status = 200, content_type = "text/event-stream", body = String),
         (status = "default", body = ErrorBody)))]
@@ -179,13 +180,15 @@ pub(crate) async fn inbox_events(
     mut standing: Standing,
 ) -> Result<Response, ApiError> {
     let Caller(actor) = standing.caller(&state).await?;
+    // Listens before it looks: what happens in between is news.
+    let news = state.app.runner().watch();
     // Asked once here, so that a refusal is an error and not a broken stream.
     let first = waiting(&state, &actor).await?;
-    let watch = Watch { news: state.app.runner().watch(), state, standing, told: None, next: Some(first) };
+    let watch = Watch { news, state, standing, told: None, next: Some(first) };
     let counts = stream::unfold(watch, |mut watch| async move {
         loop {
-            let count = match watch.next.take() {
-                Some(count) => count,
+            let waiting = match watch.next.take() {
+                Some(first) => first,
                 None => {
                     watch.rest().await?;
                     // Whoever may no longer come in hears no more.
@@ -193,8 +196,9 @@ pub(crate) async fn inbox_events(
                     waiting(&watch.state, &actor).await.ok()?
                 }
             };
-            if watch.told != Some(count) {
-                watch.told = Some(count);
+            if watch.told.as_ref() != Some(&waiting) {
+                let count = waiting.calls.len() + waiting.chores;
+                watch.told = Some(waiting);
                 let event = SseEvent::default().event("inbox").data(format!("{{\"count\":{count}}}"));
                 return Some((Ok::<_, Infallible>(event), watch));
             }
@@ -203,18 +207,27 @@ pub(crate) async fn inbox_events(
     Ok(Sse::new(counts).keep_alive(KeepAlive::default()).into_response())
 }
 
-/// How many things wait for a person: calls, dead connections, and one more when there is anything to review.
-async fn waiting(state: &ServerState, actor: &Actor) -> Result<usize, ApiError> {
-    let calls = state.app.inbox(actor, Inbox::All).await?.len();
-    Ok(calls + state.app.chores(actor).await?.count())
+/// What waits for a person, as far as it takes to tell that it changed.
+#[derive(PartialEq, Eq)]
+struct Waiting {
+    /// Each call and its revision: a remark or an edit moves it.
+    calls: Vec<(InvocationId, u64)>,
+    /// How many dead connections, and one more when there is anything to review.
+    chores: usize,
+}
+
+async fn waiting(state: &ServerState, actor: &Actor) -> Result<Waiting, ApiError> {
+    let calls = state.app.inbox(actor, Inbox::All).await?;
+    let calls = calls.iter().map(|call| (call.id(), call.revision)).collect();
+    Ok(Waiting { calls, chores: state.app.chores(actor).await?.count() })
 }
 
 struct Watch {
     state: ServerState,
     standing: Standing,
-    news: tokio::sync::broadcast::Receiver<toolgate_core::id::SessionId>,
-    told: Option<usize>,
-    next: Option<usize>,
+    news: tokio::sync::broadcast::Receiver<SessionId>,
+    told: Option<Waiting>,
+    next: Option<Waiting>,
 }
 
 impl Watch {

@@ -45,7 +45,7 @@ export function EmptyState({ icon, title, children, action, className, level }: 
   );
 }
 
-/** What failed, in the server's own words, and a way to try again; where there is nothing, a way elsewhere is better. */
+/** What failed, in the server's own words, and a way to try again; where there is no such thing, a way elsewhere. */
 export function ErrorState({ error, what, onRetry, elsewhere, className, level }: {
   error: unknown;
   /** What could not be done: `The tools could not be loaded`. */
@@ -64,7 +64,7 @@ export function ErrorState({ error, what, onRetry, elsewhere, className, level }
         <Said text={problem.sentence} /> <Said text={problem.hint} />
       </p>
       {problem.code ? <code className="block font-mono text-xs">{problem.code}</code> : null}
-      {problem.status === 404 && elsewhere ? (
+      {problem.status === 404 ? (
         elsewhere
       ) : onRetry ? (
         <Button onClick={onRetry}>
