@@ -248,8 +248,9 @@ pub(super) fn outcome_of(
     max_bytes: u64,
     cost_micros: Option<i64>,
 ) -> Step {
-    let ToolOutput { value, content } = output;
-    let mut parts = std::iter::once(&value).chain(content.iter().flatten());
+    let ToolOutput { value, content, meta } = output;
+    let notes = meta.iter().flat_map(serde_json::Map::values);
+    let mut parts = std::iter::once(&value).chain(content.iter().flatten()).chain(notes);
     if let Err(broken) = parts.try_for_each(|part| Bounds::OUTPUT.check(part)) {
         return failed(ErrorCode::ResultTooLarge, format!("the result is too large: {broken}"));
     }
@@ -271,7 +272,8 @@ pub(super) fn outcome_of(
     };
     // What is no field can't be chosen by field: it is shown where everything is, and nowhere else.
     let content = content.map(|content| if shows_all(tool) { content } else { copy_of(&value) });
-    let (output, whole) = ToolOutput { value, content }.kept();
+    let meta = meta.filter(|_| shows_all(tool));
+    let (output, whole) = ToolOutput { value, content, meta }.kept();
     if whole as u64 > max_bytes {
         return Step::Failed {
             error: CallError::new(
