@@ -115,6 +115,8 @@ impl CallError {
     pub const CONTENT: &str = "content";
     /// Where in `details` the structure stands that came with them.
     pub const STRUCTURED: &str = "structured";
+    /// Where `details` has the notes that a server put on a failure as a whole.
+    pub const META: &str = "meta";
 
     /// An error with a code and a sentence.
     #[must_use]
@@ -140,7 +142,7 @@ impl CallError {
     #[must_use]
     pub fn without_said(mut self) -> Self {
         if let Some(Value::Object(details)) = &mut self.details {
-            for key in [Self::CONTENT, Self::STRUCTURED] {
+            for key in [Self::CONTENT, Self::STRUCTURED, Self::META] {
                 details.shift_remove(key);
             }
             if details.is_empty() {

@@ -22,11 +22,13 @@ pub struct ToolOutput {
     pub value: Value,
     /// The content blocks that came beside it, as MCP has them; none where the value is all there is.
     pub content: Option<Vec<Value>>,
+    /// The notes that a server put on the result as a whole (`_meta`); none where it put none.
+    pub meta: Option<Map<String, Value>>,
 }
 
 impl From<Value> for ToolOutput {
     fn from(value: Value) -> Self {
-        Self { value, content: None }
+        Self { value, content: None, meta: None }
     }
 }
 
@@ -52,7 +54,9 @@ impl ToolOutput {
     pub(crate) fn kept(self) -> (JsonText, usize) {
         let value = JsonText::from_value(&self.value);
         let text = value.as_str();
-        let bare = !text.starts_with(MARK);
+        let meta = self.meta.filter(|notes| !notes.is_empty());
+        let meta = meta.map(|notes| format!(",\"meta\":{}", Value::Object(notes))).unwrap_or_default();
+        let bare = !text.starts_with(MARK) && meta.is_empty();
         match self.content {
             None if bare => {
                 let whole = text.len();
@@ -64,14 +68,14 @@ impl ToolOutput {
                 (value, whole)
             }
             None => {
-                let kept = format!("{MARK}null,\"value\":{text}}}");
+                let kept = format!("{MARK}null,\"value\":{text}{meta}}}");
                 let whole = kept.len();
                 (JsonText::from_store(kept), whole)
             }
             Some(mut content) => {
                 let saved: usize = content.iter_mut().map(|block| fold(block, &self.value, text)).sum();
                 let content = Value::Array(content);
-                let kept = format!("{MARK}{content},\"value\":{text}}}");
+                let kept = format!("{MARK}{content},\"value\":{text}{meta}}}");
                 let whole = kept.len() + saved;
                 (JsonText::from_store(kept), whole)
             }
@@ -86,6 +90,8 @@ pub struct Kept {
     pub value: JsonText,
     /// The list of content blocks that came beside it, where it says more than a copy of the value would.
     pub content: Option<JsonText>,
+    /// The notes that a server put on the result as a whole, as one object.
+    pub meta: Option<JsonText>,
 }
 
 #[derive(Deserialize)]
@@ -94,13 +100,15 @@ struct Both<'a> {
     content: &'a RawValue,
     #[serde(borrow)]
     value: &'a RawValue,
+    #[serde(borrow, default)]
+    meta: Option<&'a RawValue>,
 }
 
 impl Kept {
     /// Takes a kept text apart.
     #[must_use]
     pub fn of(text: &JsonText) -> Self {
-        let whole = || Self { value: text.clone(), content: None };
+        let whole = || Self { value: text.clone(), content: None, meta: None };
         if !text.as_str().starts_with(MARK) {
             return whole();
         }
@@ -111,7 +119,8 @@ impl Kept {
             content if content.contains("\"text\":{") => Some(unfolded(content, both.value.get())),
             content => Some(JsonText::from_store(content.to_owned())),
         };
-        Self { value: JsonText::from_store(both.value.get().to_owned()), content }
+        let meta = both.meta.map(|notes| JsonText::from_store(notes.get().to_owned()));
+        Self { value: JsonText::from_store(both.value.get().to_owned()), content, meta }
     }
 
     /// Both in one document, as a tool that names no output schema returns them.
@@ -207,7 +216,7 @@ mod tests {
 
     fn check(value: Value, content: Option<Value>) -> JsonText {
         let blocks = content.clone().map(|content| content.as_array().unwrap().clone());
-        let (text, whole) = ToolOutput { value: value.clone(), content: blocks }.kept();
+        let (text, whole) = ToolOutput { value: value.clone(), content: blocks, meta: None }.kept();
         assert!(serde_json::from_str::<Value>(text.as_str()).is_ok());
         assert!(whole >= text.as_str().len());
         let kept = Kept::of(&text);
@@ -246,7 +255,7 @@ mod tests {
     fn the_usual_copy_is_not_kept_at_all() {
         let value = json!({ "n": 1 });
         let copy = vec![json!({ "type": "text", "text": value.to_string() })];
-        let (text, _) = ToolOutput { value: value.clone(), content: Some(copy) }.kept();
+        let (text, _) = ToolOutput { value: value.clone(), content: Some(copy), meta: None }.kept();
         assert_eq!(text.as_str(), value.to_string());
     }
 
@@ -256,6 +265,27 @@ mod tests {
             let content = copy_of(&value);
             check(value, Some(Value::Array(content)));
         }
+    }
+
+    #[test]
+    fn notes_on_a_result_come_back_beside_it() {
+        let notes = json!({ "vendor/trace": "7", "n": [1] });
+        for content in [None, Some(copy_of(&json!({ "a": 1 })))] {
+            let meta = notes.as_object().cloned();
+            let (text, whole) =
+                ToolOutput { value: json!({ "a": 1 }), content: content.clone(), meta }.kept();
+            assert!(whole >= text.as_str().len());
+            let kept = Kept::of(&text);
+            assert_eq!(kept.value.to_value(), json!({ "a": 1 }));
+            assert_eq!(kept.content.as_ref().map(JsonText::to_value), content.map(Value::Array));
+            assert_eq!(kept.meta.map(|meta| meta.to_value()), Some(notes.clone()));
+        }
+        let none = ToolOutput { value: json!(1), content: None, meta: Some(Map::new()) };
+        assert_eq!(none.kept().0.as_str(), "1", "an empty note is none");
+        let forged = json!({ "toolgate/content": null, "value": 1, "meta": { "a": 1 } });
+        let (text, _) = ToolOutput::from(forged.clone()).kept();
+        assert_eq!(Kept::of(&text).value.to_value(), forged);
+        assert_eq!(Kept::of(&text).meta, None);
     }
 
     #[test]
@@ -269,7 +299,7 @@ mod tests {
     #[test]
     fn both_are_told_together() {
         let content = vec![json!({ "type": "text", "text": "one" })];
-        let (text, _) = ToolOutput { value: json!(1), content: Some(content) }.kept();
+        let (text, _) = ToolOutput { value: json!(1), content: Some(content), meta: None }.kept();
         let together = json!({ "content": [{ "type": "text", "text": "one" }], "structured": 1 });
         assert_eq!(Kept::of(&text).together().to_value(), together);
     }

@@ -34,6 +34,9 @@ fn succeeded(client: &Client, result: &CallResult, value: &str) -> String {
     if let Some(structured) = told.structured.filter(|text| client.is_modern() || text.starts_with('{')) {
         text.raw("structuredContent", structured);
     }
+    if let Some(meta) = &result.meta {
+        text.their_meta(meta.as_str());
+    }
     text.meta(CALL_ID, &result.call_id);
     if let Some(input) = &result.edited_input {
         text.meta("toolgate/edited_input", input);
@@ -153,6 +156,9 @@ pub(crate) fn error_text(client: &Client, error: &CallError) -> ResultText {
         text.field("structuredContent", structured);
     }
     text.field("isError", &true);
+    if let Some(meta) = said(CallError::META).filter(|meta| meta.is_object()) {
+        text.their_meta(&meta.to_string());
+    }
     // What the server said is there already.
     text.meta("toolgate/error", &error.clone().without_said());
     text

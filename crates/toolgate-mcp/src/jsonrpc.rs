@@ -1,9 +1,10 @@
-//! JSON-RPC 2.0 as MCP uses it: one message at a time, ids that are texts or whole numbers, no batches.
+//! JSON-RPC 2.0 as MCP uses it: one message at a time, ids that are texts or whole numbers.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use toolgate_core::number::{TOO_WIDE, has_wide_integer};
 
+use crate::batch::is_batch;
 use crate::rpc_error::RpcError;
 
 /// The longest text that can be an id.
@@ -143,7 +144,7 @@ impl Message {
             let error = RpcError::coded(RpcError::INVALID_REQUEST, "bad_request", message, hint);
             Box::new(Malformed { id, error })
         };
-        if bytes.trim_ascii_start().starts_with(b"[") {
+        if is_batch(bytes) {
             return Err(malformed(None, "batches are not taken"));
         }
         let envelope: Envelope = serde_json::from_slice(bytes).map_err(|cause| {

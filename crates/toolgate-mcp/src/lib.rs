@@ -3,6 +3,7 @@
 
 mod again;
 mod asking;
+mod batch;
 mod call;
 mod capability;
 mod conformance;
@@ -37,6 +38,7 @@ mod thread;
 mod tool;
 mod unread;
 
+pub use batch::{is_batch, parse_batch};
 pub use capability::{ClientCapabilities, TASKS};
 pub use conformance::Fixtures;
 pub use era::{

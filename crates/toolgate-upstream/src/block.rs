@@ -147,7 +147,7 @@ fn is_hint(key: &str, hint: &Value) -> bool {
 }
 
 /// Keeps a server's own notes, and none under names that are ours, the protocol's, or a page's.
-fn meta(value: &mut Value) -> bool {
+pub(crate) fn meta(value: &mut Value) -> bool {
     const NOT_THEIRS: [&str; 6] =
         ["toolgate/", "io.modelcontextprotocol", "modelcontextprotocol.io", "mcp", "ui/", "openai/"];
     let Value::Object(notes) = value else { return false };

@@ -6,7 +6,7 @@ use toolgate_core::error::{CallError, ErrorCode};
 use toolgate_core::json::Bounds;
 use toolgate_core::port::executor::ToolFailure;
 
-use crate::block::{blocks, withheld};
+use crate::block::{blocks, meta, withheld};
 use crate::clean::{quoted, shortened};
 use crate::question::Refusal;
 
@@ -14,6 +14,10 @@ use crate::question::Refusal;
 const LONGEST_WORDS: usize = 2 * 1024;
 /// How large what a server says of a failure may be: its content, and its structure, each.
 const LARGEST_FAILURE: usize = 64 * 1024;
+
+/// How large the notes on a result may be, and how long the name of one.
+const LARGEST_NOTES: usize = 16 * 1024;
+const LONGEST_NAME: usize = 200;
 
 /// Whether a tool names an output schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,11 +61,12 @@ pub(crate) fn outcome(server: &str, result: Value, output: Output) -> Result<Too
         return Err(coded(CallError::new(ErrorCode::ResultTooLarge, message)));
     }
     let content = blocks(server, content);
+    let meta = result.remove("_meta").and_then(notes);
     if is_error {
-        return Err(says(server, content, structured.filter(|structured| !structured.is_null())));
+        return Err(says(server, content, structured.filter(|structured| !structured.is_null()), meta));
     }
     match (output, structured) {
-        (Output::Declared, Some(value)) => Ok(ToolOutput { value, content: Some(content) }),
+        (Output::Declared, Some(value)) => Ok(ToolOutput { value, content: Some(content), meta }),
         (Output::Declared, None) => Err(coded(
             CallError::new(
                 ErrorCode::OutputInvalid,
@@ -78,9 +83,21 @@ pub(crate) fn outcome(server: &str, result: Value, output: Output) -> Result<Too
             if let Some(structured) = structured.filter(|structured| !structured.is_null()) {
                 value.insert("structured".to_owned(), structured);
             }
-            Ok(Value::Object(value).into())
+            Ok(ToolOutput { value: Value::Object(value), content: None, meta })
         }
     }
+}
+
+/// The notes on a result as a whole, under names that are a server's to give; none where they are too many to keep.
+fn notes(mut said: Value) -> Option<Map<String, Value>> {
+    if !meta(&mut said) || Bounds::OUTPUT.check(&said).is_err() {
+        return None;
+    }
+    let Value::Object(mut notes) = said else { return None };
+    let named = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    notes.retain(|name, _| (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(named));
+    let written = serde_json::to_string(&notes).ok()?;
+    (!notes.is_empty() && written.len() <= LARGEST_NOTES).then_some(notes)
 }
 
 /// An error that a server answered with instead of a result.
@@ -105,7 +122,12 @@ pub(crate) fn rpc_error(server: &str, code: i64, message: &str) -> CallError {
 }
 
 /// A failure that a tool reports of itself, in the server's own words: the beginning in a sentence, all of it beside.
-fn says(server: &str, content: Vec<Value>, structured: Option<Value>) -> ToolFailure {
+fn says(
+    server: &str,
+    content: Vec<Value>,
+    structured: Option<Value>,
+    meta: Option<Map<String, Value>>,
+) -> ToolFailure {
     let mut words = String::new();
     for block in &content {
         if let Some(text) = block.get("text").and_then(Value::as_str) {
@@ -132,6 +154,9 @@ fn says(server: &str, content: Vec<Value>, structured: Option<Value>) -> ToolFai
     }
     if let Some(structured) = structured.filter(|structured| size(structured) <= LARGEST_FAILURE) {
         details.insert(CallError::STRUCTURED.to_owned(), structured);
+    }
+    if let Some(meta) = meta {
+        details.insert(CallError::META.to_owned(), Value::Object(meta));
     }
     let error = CallError::new(ErrorCode::Execution, message);
     coded(if details.is_empty() { error } else { error.details(Value::Object(details)) })

@@ -45,6 +45,27 @@ fn nothing_is_made_up() {
 }
 
 #[test]
+fn notes_on_a_result_are_kept_under_names_that_are_theirs() {
+    let said = json!({
+        "com.example/trace": "7", "cost": { "usd": 1 }, "toolgate/call_id": "inv_1", "toolgate/error": {},
+        "io.modelcontextprotocol/serverInfo": {}, "mcp-x/y": 1, "a\"b": 1, "é": 1, "": 1,
+    });
+    let theirs = json!({ "com.example/trace": "7", "cost": { "usd": 1 } });
+    for output in [Output::Declared, Output::Undeclared] {
+        let result = json!({ "content": [], "structuredContent": {}, "_meta": said });
+        let kept = outcome("files", result, output).unwrap().meta;
+        assert_eq!(kept.map(Value::Object), Some(theirs.clone()));
+    }
+    let failed = error(json!({ "isError": true, "content": [], "_meta": said }), Output::Undeclared);
+    assert_eq!(failed.details.unwrap()["meta"], theirs);
+    let deep = (0..500).fold(json!(1), |inner, _| json!([inner]));
+    for none in [json!("x"), json!({}), json!({ "a": "x".repeat(17_000) }), json!({ "a": deep })] {
+        let result = json!({ "content": [], "_meta": none });
+        assert_eq!(outcome("files", result, Output::Undeclared).unwrap().meta, None);
+    }
+}
+
+#[test]
 fn failures_are_the_servers_own_words() {
     let content = json!([
         { "type": "text", "text": format!("no\u{1b}[31m\n  File \"x\"\n{}", "x".repeat(9_000)) },

@@ -69,9 +69,13 @@ impl Secrets {
 
     /// A result and its content with stars in the place of them.
     pub(crate) fn hidden_in_output(&self, output: ToolOutput) -> ToolOutput {
-        let ToolOutput { value, content } = output;
+        let ToolOutput { value, content, meta } = output;
         let content = content.map(|blocks| blocks.into_iter().map(|block| self.hidden(block)).collect());
-        ToolOutput { value: self.hidden(value), content }
+        let meta = meta.and_then(|notes| match self.hidden(Value::Object(notes)) {
+            Value::Object(notes) => Some(notes),
+            _ => None,
+        });
+        ToolOutput { value: self.hidden(value), content, meta }
     }
 
     /// A failure with stars in the place of them.

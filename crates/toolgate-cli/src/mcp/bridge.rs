@@ -22,6 +22,7 @@ const TRIES: u32 = 5;
 const RETRY: Duration = Duration::from_millis(500);
 /// How long after its end the open stream of a session is opened again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(5);
+const INITIALIZED: &str = "notifications/initialized";
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// A session of the handshake era.
@@ -31,8 +32,8 @@ struct Session {
     version: String,
 }
 
-struct Bridge<W> {
-    way: W,
+pub(super) struct Bridge<W> {
+    pub(super) way: W,
     out: mpsc::Sender<String>,
     session: Mutex<Option<Session>>,
     /// Requests under way, by id as JSON.
@@ -85,6 +86,17 @@ pub(super) async fn run(way: impl Way) -> anyhow::Result<()> {
 
 impl<W: Way> Bridge<W> {
     async fn take(self: &Arc<Self>, message: Value, tasks: &mut JoinSet<()>, streams: &mut JoinSet<()>) {
+        let message = match message {
+            Value::Array(messages) => {
+                if messages.iter().any(|message| message["method"] == INITIALIZED) {
+                    self.start_listening(streams);
+                }
+                let bridge = Arc::clone(self);
+                tasks.spawn(async move { bridge.ask_all(messages).await });
+                return;
+            }
+            message => message,
+        };
         let method = message["method"].as_str().unwrap_or_default().to_owned();
         let id = message.get("id").cloned();
         match (method.as_str(), id) {
@@ -100,10 +112,9 @@ impl<W: Way> Bridge<W> {
                     running.abort();
                 }
             }
-            ("notifications/initialized", None) => {
+            (INITIALIZED, None) => {
                 self.tell(message).await;
-                let bridge = Arc::clone(self);
-                streams.spawn(async move { bridge.listen().await });
+                self.start_listening(streams);
             }
             (_, None) => self.tell(message).await,
             ("subscriptions/listen", Some(id)) => self.start(message, id, streams),
@@ -111,6 +122,11 @@ impl<W: Way> Bridge<W> {
             ("", Some(_)) => self.tell(message).await,
             (_, Some(id)) => self.start(message, id, tasks),
         }
+    }
+
+    fn start_listening(self: &Arc<Self>, streams: &mut JoinSet<()>) {
+        let bridge = Arc::clone(self);
+        streams.spawn(async move { bridge.listen().await });
     }
 
     fn start(self: &Arc<Self>, message: Value, id: Value, tasks: &mut JoinSet<()>) {
@@ -228,7 +244,7 @@ impl<W: Way> Bridge<W> {
         }
     }
 
-    fn post(&self, message: Value) -> Post {
+    pub(super) fn post(&self, message: Value) -> Post {
         let params = &message["params"];
         let mut headers = match params["_meta"][VERSION].as_str() {
             Some(version) => vec![
@@ -280,7 +296,7 @@ impl<W: Way> Bridge<W> {
         }
     }
 
-    async fn say(&self, message: Value) {
+    pub(super) async fn say(&self, message: Value) {
         let _ = self.out.send(message.to_string()).await;
     }
 }

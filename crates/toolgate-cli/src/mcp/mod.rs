@@ -2,6 +2,7 @@
 //! Messages go to a gate elsewhere, or to one in this process over local data. Nothing but messages goes to standard
 //! output.
 
+mod batch;
 mod bridge;
 mod lines;
 mod local;

@@ -143,6 +143,40 @@ fn a_servers_answer_reaches_the_client_as_it_came() {
 }
 
 #[test]
+fn notes_on_a_result_as_a_whole_reach_the_client() {
+    let notes = json!({ "com.example/trace": "7", "toolgate/call_id": "forged" });
+    let told = |content: &str, more: Value| {
+        let mut result = json!({ "content": [text(content)], "_meta": notes });
+        result.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        result
+    };
+    let peers = Peers::new();
+    let gate = gate(
+        &peers,
+        &json!([
+            tool("noted", None, &told("one", json!({}))),
+            tool("summed", Some(sum()), &told("{\"n\":1}", json!({ "structuredContent": { "n": 1 } }))),
+            tool("fails", None, &told("no", json!({ "isError": true }))),
+        ]),
+    );
+    let mut client = client(&gate);
+    for name in ["noted", "summed", "fails"] {
+        let answer = call(&mut client, name);
+        assert_eq!(answer["_meta"]["com.example/trace"], "7", "{name}: {answer}");
+        assert!(
+            answer["_meta"]["toolgate/call_id"].as_str().unwrap().starts_with("inv_"),
+            "{name}: {answer}"
+        );
+    }
+    assert_eq!(call(&mut client, "noted")["content"], json!([text("one")]));
+    assert_eq!(call(&mut client, "summed")["structuredContent"], json!({ "n": 1 }));
+    // Who chose fields chose these, and nothing that is no field.
+    let decided = ["--effect", "read", "--egress", "none", "--show", "n"];
+    gate.ok(&[&["upstream", "accept", "mcp__notes__summed"], decided.as_slice()].concat());
+    assert_eq!(call(&mut client, "summed")["_meta"].get("com.example/trace"), None);
+}
+
+#[test]
 fn a_failure_is_told_in_full() {
     let trace = format!("Traceback:\n  File \"x.py\"\n{}", "    at line\n".repeat(500));
     let result = json!({

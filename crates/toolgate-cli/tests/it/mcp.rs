@@ -120,6 +120,34 @@ fn standard_input_leads_to_a_gate_elsewhere() {
     assert_eq!(refused["error"]["data"]["code"], "unavailable", "{refused}");
 }
 
+#[test]
+fn several_messages_on_a_line_are_answered_on_one() {
+    let gate = serve(&[], &[]);
+    let mut client = OverStdio::start(&["--url", &gate.url], &[("TOOLGATE_KEY", KEY)]);
+    let ping = |id: i64| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+    client.open(json!({}));
+    client.send(&json!([ping(1)]));
+    assert_eq!(client.next()["error"]["message"], "batches are not taken", "its version has none");
+    let params = json!({ "protocolVersion": "2025-03-26", "capabilities": {},
+        "clientInfo": { "name": "a test", "version": "1" } });
+    let mut client = OverStdio::start(&["--url", &gate.url], &[("TOOLGATE_KEY", KEY)]);
+    assert_eq!(client.ask(0, "initialize", params)["result"]["protocolVersion"], "2025-03-26");
+    client.send(&json!([{ "jsonrpc": "2.0", "method": "notifications/initialized" }]));
+    let slow = json!({ "name": "fixture__slow_read", "arguments": { "milliseconds": 300, "reports": 1 },
+        "_meta": { "progressToken": "p" } });
+    client.send(
+        &json!([ping(1), { "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": slow }, ping(3)]),
+    );
+    assert_eq!(client.next()["method"], "notifications/progress", "what comes before is not kept back");
+    let answers = client.next();
+    let mut ids: Vec<_> = answers.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [1, 2, 3], "{answers}");
+    assert!(answers.as_array().unwrap().iter().all(|one| one.get("result").is_some()), "{answers}");
+    client.send(&json!([]));
+    assert_eq!(client.next()["error"]["code"], -32600);
+}
+
 /// A way to a gate that breaks off once, right after the first progress came through. Returns its address.
 fn breaking_way(gate: &Gate) -> String {
     let to = gate.url.strip_prefix("http://").unwrap().to_owned();

@@ -85,6 +85,8 @@ pub struct CallResult {
     pub value: Option<JsonText>,
     /// The content blocks that came beside it, where they say more than a copy of it would.
     pub content: Option<JsonText>,
+    /// The notes that a server put on the result as a whole, as one object.
+    pub meta: Option<JsonText>,
     /// Why it stopped.
     pub error: Option<CallError>,
     /// Whether this is the answer to an earlier call with the same key.
@@ -102,7 +104,8 @@ impl CallResult {
     #[must_use]
     pub fn of(invocation: &Invocation) -> Self {
         let kept = invocation.output.as_ref().map(Kept::of);
-        let (value, content) = kept.map_or((None, None), |kept| (Some(kept.value), kept.content));
+        let (value, content, meta) =
+            kept.map_or((None, None, None), |kept| (Some(kept.value), kept.content, kept.meta));
         Self {
             call_id: invocation.id(),
             session_id: invocation.opened.session,
@@ -111,6 +114,7 @@ impl CallResult {
             tool: invocation.opened.tool.clone(),
             value,
             content,
+            meta,
             error: invocation.error.clone(),
             repeated: false,
             edited_input: invocation.review.as_ref().and_then(|review| review.input.clone()),

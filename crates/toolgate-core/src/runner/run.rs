@@ -248,8 +248,9 @@ pub(super) fn outcome_of(
     max_bytes: u64,
     cost_micros: Option<i64>,
 ) -> Step {
-    let ToolOutput { value, content } = output;
-    let mut parts = std::iter::once(&value).chain(content.iter().flatten());
+    let ToolOutput { value, content, meta } = output;
+    let notes = meta.iter().flat_map(serde_json::Map::values);
+    let mut parts = std::iter::once(&value).chain(content.iter().flatten()).chain(notes);
     if let Err(broken) = parts.try_for_each(|part| Bounds::OUTPUT.check(part)) {
         return failed(ErrorCode::ResultTooLarge, format!("the result is too large: {broken}"));
     }
@@ -271,7 +272,8 @@ pub(super) fn outcome_of(
     };
     // What is no field can't be chosen by field: it is shown where everything is, and nowhere else.
     let content = content.map(|content| if shows_all(tool) { content } else { copy_of(&value) });
-    let output = ToolOutput { value, content };
+    let meta = meta.filter(|_| shows_all(tool));
+    let output = ToolOutput { value, content, meta };
     let with_media = tool.contract.limits.max_bytes_with_media.map(|most| (most, output.media()));
     let (output, whole) = output.kept();
     // Pictures and files have room of their own; words and structure have the bound they have everywhere.

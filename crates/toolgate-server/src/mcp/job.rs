@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 use toolgate_core::{Actor, Timestamp};
@@ -36,6 +37,7 @@ impl Headers for HttpHeaders<'_> {
 }
 
 /// One request under way.
+#[derive(Clone)]
 pub(super) struct Job {
     pub(super) state: ServerState,
     pub(super) parts: Parts,
@@ -104,6 +106,23 @@ impl Job {
         // A call must not stand still because its client does not read. Who only listens is told no faster than they read.
         let work = if listens { work } else { on_its_own(work) };
         sse(Flow { messages, work: Some(work), last: None, first: Some(first), id, guard, _place: place })
+    }
+
+    /// The request as one of several.
+    pub(super) fn among_others(
+        self,
+        request: Request,
+        accepts: Accepts,
+        reader: &Reader,
+        outside: &Arc<AtomicU64>,
+    ) -> Flow {
+        let id = request.id.clone();
+        let (out, messages) = match accepts.stream {
+            true => Outbox::new(reader.clone()),
+            false => (Outbox::closed(), mpsc::unbounded_channel().1),
+        };
+        let work = self.work(request, out, reader.clone(), CancellationToken::new(), Arc::clone(outside));
+        Flow { messages, work: Some(work), last: None, first: None, id, guard: None, _place: None }
     }
 
     fn work(

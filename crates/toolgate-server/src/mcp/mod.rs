@@ -2,6 +2,7 @@
 //! `toolgate-mcp`; here it meets HTTP.
 
 mod accept;
+mod batch;
 mod caller;
 mod get;
 mod job;

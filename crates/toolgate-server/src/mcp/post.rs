@@ -1,19 +1,19 @@
-//! POST: one message in, its answer out.
+//! POST: one message in, its answer out; or several, where the version has that.
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use toolgate_core::Actor;
+use toolgate_core::{Actor, Timestamp};
 use toolgate_mcp::{
-    Client, Id, MODERN, Message, Notification, RpcError, Selection, is_modern, legacy_version, modern_client,
-    result_message, unsupported,
+    Client, Id, MODERN, Message, Notification, RpcError, Selection, is_batch, is_modern, legacy_version,
+    modern_client, result_message, unsupported,
 };
 
 use super::accept::Accepts;
 use super::job::{HttpHeaders, Job};
 use super::session::{self, Named};
-use super::{caller, refuse};
+use super::{batch, caller, refuse};
 use crate::ServerState;
 use crate::extract::{is_json, read_body};
 
@@ -21,7 +21,15 @@ const VERSION: &str = "mcp-protocol-version";
 /// What a client speaks that has a session and no word on its version.
 const ASSUMED: &str = "2025-03-26";
 
-/// Takes one message.
+/// What came, but for what it says.
+pub(super) struct Came {
+    pub(super) state: ServerState,
+    pub(super) parts: Parts,
+    pub(super) actor: Actor,
+    pub(super) began: Timestamp,
+}
+
+/// Takes what comes.
 pub(super) async fn post(State(state): State<ServerState>, request: Request) -> Response {
     let began = state.app.runner().parts().clock.now();
     let (parts, body) = request.into_parts();
@@ -50,6 +58,9 @@ pub(super) async fn post(State(state): State<ServerState>, request: Request) -> 
         Ok(bytes) => bytes,
         Err(refused) => return refuse::api(refused),
     };
+    if is_batch(&bytes) {
+        return batch::take(Came { state, parts, actor, began }, &bytes, accepts).await;
+    }
     let message = match Message::parse(&bytes) {
         Ok(message) => message,
         Err(malformed) => return refuse::rpc(&malformed.error, malformed.id.as_ref()),
@@ -140,7 +151,7 @@ fn initialize(state: &ServerState, actor: &Actor, request: &toolgate_mcp::Reques
 
 /// The client of a request of the handshake era, and its session. One without a session is served as one of whom
 /// nothing is known.
-async fn legacy(
+pub(super) async fn legacy(
     state: &ServerState,
     headers: &HeaderMap,
     actor: &Actor,
@@ -164,7 +175,12 @@ fn version(headers: &HeaderMap) -> Result<&'static str, RpcError> {
 }
 
 /// What a client lets us know.
-async fn notice(state: &ServerState, headers: &HeaderMap, actor: &Actor, notification: &Notification) {
+pub(super) async fn notice(
+    state: &ServerState,
+    headers: &HeaderMap,
+    actor: &Actor,
+    notification: &Notification,
+) {
     if notification.method != "notifications/cancelled" {
         return;
     }

@@ -31,7 +31,8 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    async fn next(&mut self) -> Option<Told> {
+    /// What is told next; none after the answer.
+    pub(super) async fn next(&mut self) -> Option<Told> {
         if let Some(first) = self.first.take() {
             return Some(first);
         }
@@ -50,6 +51,11 @@ impl Flow {
             return Some(message);
         }
         self.last.take()
+    }
+
+    /// Whether the answer has been told.
+    pub(super) const fn is_over(&self) -> bool {
+        self.work.is_none() && self.last.is_none()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod approval;
 mod auth;
+mod batch;
 mod call;
 mod endpoint;
 mod give_up;

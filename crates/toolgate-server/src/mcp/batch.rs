@@ -1,0 +1,170 @@
+//! Several messages in one body, for sessions that agreed on the version that has them. Each takes the path of one that
+//! comes alone; the answers come as an array, or one by one on a stream as soon as there is something to say before them.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::stream::{self, BoxStream};
+use futures::{Stream, StreamExt};
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
+use toolgate_mcp::{Message, RpcError, Told, is_modern, parse_batch};
+
+use super::accept::Accepts;
+use super::job::Job;
+use super::keep::keeping;
+use super::post::{self, Came};
+use super::refuse;
+use super::sse::{Flow, sse_of};
+use crate::door::Outside;
+
+/// How many requests of a batch are under way at once.
+const AT_ONCE: usize = 8;
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// Takes several messages.
+pub(super) async fn take(came: Came, bytes: &[u8], accepts: Accepts) -> Response {
+    let Came { state, parts, actor, began } = came;
+    let (client, session) = match post::legacy(&state, &parts.headers, &actor, None).await {
+        Ok(known) => known,
+        Err(refused) => return refused,
+    };
+    if session.is_none() || !client.sends_batches() {
+        return not_taken(bytes);
+    }
+    if parts.headers.contains_key(IDEMPOTENCY_KEY) {
+        return refuse::door(
+            StatusCode::BAD_REQUEST,
+            "bad_request",
+            "one idempotency key can't stand for several messages",
+            "name one for each call, as `toolgate/idempotency_key` in its `_meta`",
+        );
+    }
+    let messages = match parse_batch(bytes) {
+        Ok(messages) => messages,
+        Err(malformed) => return refuse::rpc(&malformed.error, None),
+    };
+    let selection = match post::selection(&state, &parts, &actor).await {
+        Ok(Some(selection)) => selection,
+        Ok(None) => return refuse::no_endpoint(None),
+        Err(cause) => return refuse::api(cause.into()),
+    };
+    let reader = state.mcp.unread.reader(&actor);
+    let outside = Arc::new(AtomicU64::new(0));
+    let job = Job { state, parts, actor, client, began, session, selection };
+    let (mut told, mut flows) = (Vec::new(), Vec::new());
+    for message in messages {
+        match message {
+            Err(malformed) => told.push(answer(malformed.error.to_message(malformed.id.as_ref()))),
+            Ok(Message::Request(request)) if is_modern(&request, None) => {
+                told.push(answer(other_era().to_message(Some(&request.id))));
+            }
+            Ok(Message::Request(request)) => {
+                flows.push(job.clone().among_others(request, accepts, &reader, &outside));
+            }
+            Ok(Message::Notification(notification)) => {
+                post::notice(&job.state, &job.parts.headers, &job.actor, &notification).await;
+            }
+            Ok(Message::Response(response)) => job.state.mcp.gate.take_response(&job.actor, response).await,
+        }
+    }
+    if told.is_empty() && flows.is_empty() {
+        return StatusCode::ACCEPTED.into_response();
+    }
+    let all = stream::iter(flows).map(|flow| pieces(flow).boxed());
+    answers(told, all.flatten_unordered(AT_ONCE).boxed(), accepts, &outside).await
+}
+
+/// What comes of one request of several.
+enum Piece {
+    /// Something before its answer.
+    Message(Told),
+    /// Its answer.
+    Answer(Told),
+}
+
+/// Everything that comes of one request.
+fn pieces(flow: Flow) -> impl Stream<Item = Piece> + Send {
+    stream::unfold(flow, |mut flow| async move {
+        // The mark of a piece would lead back to its own request alone, so a stream of several has none.
+        let told = Told { event: None, closes: None, ..flow.next().await? };
+        let piece = if flow.is_over() { Piece::Answer(told) } else { Piece::Message(told) };
+        Some((piece, flow))
+    })
+}
+
+/// Answers all: in an array when nothing is said before, else one by one.
+async fn answers(
+    mut told: Vec<Told>,
+    mut pieces: BoxStream<'static, Piece>,
+    accepts: Accepts,
+    outside: &AtomicU64,
+) -> Response {
+    while accepts.json {
+        match pieces.next().await {
+            None => return array(told, outside),
+            Some(Piece::Answer(answer)) => told.push(answer),
+            Some(Piece::Message(message)) => {
+                told.push(message);
+                break;
+            }
+        }
+    }
+    // The calls must not stand still because their client does not read.
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let task = AbortOnDropHandle::new(tokio::spawn(async move {
+        while let Some(Piece::Message(told) | Piece::Answer(told)) = pieces.next().await {
+            if sender.send(told).is_err() {
+                return;
+            }
+        }
+    }));
+    let rest = stream::unfold((receiver, task), |(mut receiver, task)| async move {
+        Some((receiver.recv().await?, (receiver, task)))
+    });
+    sse_of(stream::iter(told).chain(rest))
+}
+
+/// All answers as one array. Each keeps its room until it is read.
+fn array(told: Vec<Told>, outside: &AtomicU64) -> Response {
+    let mut opens = "[";
+    let mut parts: Vec<Bytes> = Vec::with_capacity(told.len() + 1);
+    for answer in told {
+        let text = answer.message.unwrap_or_default();
+        parts.push(keeping(format!("{opens}{text}"), answer.kept));
+        opens = ",";
+    }
+    parts.push(Bytes::from_static(b"]"));
+    let body = Body::from_stream(stream::iter(parts.into_iter().map(Ok::<_, Infallible>)));
+    let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
+    let outside = Duration::from_micros(outside.load(Ordering::Relaxed));
+    response.extensions_mut().insert(Outside(outside));
+    response
+}
+
+fn answer(message: String) -> Told {
+    Told { message: Some(message), ..Told::default() }
+}
+
+/// The answer to whoever did not agree on a version that has batches.
+fn not_taken(bytes: &[u8]) -> Response {
+    match Message::parse(bytes) {
+        Err(malformed) => refuse::rpc(&malformed.error, None),
+        Ok(_) => refuse::no_session(None),
+    }
+}
+
+fn other_era() -> RpcError {
+    let hint = "send it on its own";
+    RpcError::coded(
+        RpcError::INVALID_REQUEST,
+        "bad_request",
+        "this message is of a version without batches",
+        hint,
+    )
+}
