@@ -1,30 +1,12 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 
-import { launch, open, setUp, type Watched } from "./browser";
-import { Gate } from "./gate";
 import { agent, asPerson, type Caller } from "./people";
+import { gate, page, watched } from "./stage";
 
-let gate: Gate;
-let browser: Browser;
-let watched: Watched;
-let page: Page;
 let ledger: { own: Caller; forMe: Caller };
 
 beforeAll(async () => {
-  gate = await Gate.start();
-  browser = await launch();
-  watched = await open(browser);
-  page = watched.page;
-  await setUp(page, gate);
   ledger = await agent(gate, page, "ledger", ["fixture__transfer", "fixture__destroy", "fixture__always_ask"]);
-});
-
-afterEach(() => expect(watched.wrong.splice(0)).toEqual([]));
-
-afterAll(async () => {
-  await browser?.close();
-  await gate?.stop();
 });
 
 const drawer = () => page.getByRole("dialog");

@@ -1,33 +1,13 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 
-import { launch, open, setUp, type Watched } from "./browser";
-import { Gate } from "./gate";
 import { invited } from "./people";
+import { browser, gate, page } from "./stage";
 
-let gate: Gate;
-let browser: Browser;
-let watched: Watched;
-let page: Page;
 const SECRET = "s3cret-of-the-notes";
 
 beforeAll(async () => {
-  gate = await Gate.start();
-  browser = await launch();
-  watched = await open(browser);
-  page = watched.page;
-  await setUp(page, gate);
   const transport = { kind: "http", url: "https://notes.example.com/mcp", headers: {} };
   await gate.api("PUT", "/upstreams/notes", { title: "Notes", transport, enabled: true, auth: "shared" });
-});
-
-afterEach(() => {
-  expect(watched.wrong.splice(0)).toEqual([]);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await gate?.stop();
 });
 
 const drawer = () => page.getByRole("dialog");

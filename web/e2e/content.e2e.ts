@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { launch, open, picture, setUp, violations, type Watched, WIDTHS } from "./browser";
-import { Gate } from "./gate";
+import { open, picture, violations, WIDTHS } from "./browser";
 import { accept, answers, Scripted } from "./governed";
 import { asPerson } from "./people";
+import { browser, gate, page } from "./stage";
 
 const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
@@ -23,28 +23,13 @@ const scripted = new Scripted([
   answers("structure", { content: [{ type: "text", text: JSON.stringify(structured) }], structuredContent: structured }),
   answers("failure", { isError: true, content: [{ type: "text", text: "Traceback:\n  line 3\nValueError: tea" }] }),
 ]);
-let gate: Gate;
-let browser: Browser;
-let watched: Watched;
-let page: Page;
 
 beforeAll(async () => {
-  gate = await Gate.start();
-  browser = await launch();
-  watched = await open(browser);
-  page = watched.page;
-  await setUp(page, gate);
   await scripted.add(gate, "notes");
   for (const tool of ["media", "structure", "failure"]) await accept(gate, `mcp__notes__${tool}`);
 });
 
-afterEach(() => expect(watched.wrong.splice(0)).toEqual([]));
-
-afterAll(async () => {
-  await browser?.close();
-  await gate?.stop();
-  scripted.end();
-});
+afterAll(() => scripted.end());
 
 const run = async (tool: string): Promise<string> => (await asPerson(page, "POST", `/tools/mcp__notes__${tool}/invoke?wait=5`, { input: {} })).call_id;
 

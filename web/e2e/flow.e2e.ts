@@ -1,30 +1,8 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
-import { launch, open, setUp, signIn, tabTo, violations, type Watched } from "./browser";
-import { Gate, LOGIN } from "./gate";
-
-let gate: Gate;
-let browser: Browser;
-let watched: Watched;
-let page: Page;
-
-beforeAll(async () => {
-  gate = await Gate.start();
-  browser = await launch();
-  watched = await open(browser);
-  page = watched.page;
-  await setUp(page, gate);
-});
-
-afterEach(() => {
-  expect(watched.wrong.splice(0)).toEqual([]);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await gate?.stop();
-});
+import { open, signIn, tabTo, violations } from "./browser";
+import { LOGIN } from "./gate";
+import { browser, gate, page, watched } from "./stage";
 
 const result = () => page.getByRole("region", { name: "Result" });
 const go = (path: string) => page.goto(gate.url + path);

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 
-import { launch, open, picture, setUp, sticksOut, violations, type Watched, WIDTHS } from "./browser";
-import { Gate } from "./gate";
+import { picture, sticksOut, violations, WIDTHS } from "./browser";
 import { accept } from "./governed";
 import { asPerson } from "./people";
+import { gate, page } from "./stage";
 
 /** A server that asks what it is told to ask. */
 const SERVER = join(import.meta.dirname, "../../crates/toolgate-upstream/tests/it/hostile.mjs");
@@ -22,28 +22,12 @@ const FORM = {
     },
   },
 };
-let gate: Gate;
-let browser: Browser;
-let watched: Watched;
-let page: Page;
 
 beforeAll(async () => {
-  gate = await Gate.start();
-  browser = await launch();
-  watched = await open(browser);
-  page = watched.page;
-  await setUp(page, gate);
   const transport = { kind: "stdio", command: process.execPath, args: [SERVER, "stdio", "legacy"], env: {} };
   expect((await gate.api("PUT", "/upstreams/ship", { title: "Shipping", transport, questions: "ask" })).status).toBe(200);
   expect((await gate.api("POST", "/upstreams/ship/refresh")).status).toBe(200);
   await accept(gate, "mcp__ship__act");
-});
-
-afterEach(() => expect(watched.wrong.splice(0)).toEqual([]));
-
-afterAll(async () => {
-  await browser?.close();
-  await gate?.stop();
 });
 
 /** Calls the tool, which asks, and opens the question from the run's own page. */

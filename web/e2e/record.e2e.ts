@@ -1,34 +1,15 @@
 import { readFileSync } from "node:fs";
 
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 
-import { launch, open, setUp, type Watched } from "./browser";
-import { Gate, PASSWORD } from "./gate";
+import { open } from "./browser";
+import { PASSWORD } from "./gate";
 import { govern } from "./governed";
 import { asPerson, invited } from "./people";
-
-let gate: Gate;
-let browser: Browser;
-let watched: Watched;
-let page: Page;
+import { browser, gate, page } from "./stage";
 
 beforeAll(async () => {
-  gate = await Gate.start();
-  browser = await launch();
-  watched = await open(browser);
-  page = watched.page;
-  await setUp(page, gate);
   await govern(gate);
-});
-
-afterEach(() => {
-  expect(watched.wrong.splice(0)).toEqual([]);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await gate?.stop();
 });
 
 const drawer = () => page.getByRole("dialog");

@@ -1,34 +1,19 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterEach, beforeAll, expect, test } from "vitest";
 
-import { launch, open, picture, setUp, sticksOut, violations, type Watched, WIDTHS } from "./browser";
-import { Gate } from "./gate";
+import { open, picture, sticksOut, violations, type Watched, WIDTHS } from "./browser";
 import { asPerson } from "./people";
+import { browser, gate, page } from "./stage";
 
-let gate: Gate;
-let browser: Browser;
-let watched: Watched;
-let page: Page;
 /** Someone who is not signed in anywhere. */
 let stranger: Watched;
 
 beforeAll(async () => {
-  gate = await Gate.start();
-  browser = await launch();
-  watched = await open(browser);
-  page = watched.page;
   stranger = await open(browser);
-  await setUp(page, gate);
 });
 
 afterEach(() => {
-  expect(watched.wrong.splice(0)).toEqual([]);
   expect(stranger.wrong.splice(0)).toEqual([]);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await gate?.stop();
 });
 
 const run = async (tool: string, input: unknown): Promise<string> =>

@@ -1,33 +1,12 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
-import { launch, open, setUp, violations, type Watched } from "./browser";
-import { Gate } from "./gate";
+import { violations } from "./browser";
 import { offer, Scripted } from "./governed";
+import { gate, page, watched } from "./stage";
 
-let gate: Gate;
-let browser: Browser;
-let watched: Watched;
-let page: Page;
 const scripted = new Scripted([offer("search", "Finds notes by a word.")]);
 
-beforeAll(async () => {
-  gate = await Gate.start();
-  browser = await launch();
-  watched = await open(browser);
-  page = watched.page;
-  await setUp(page, gate);
-});
-
-afterEach(() => {
-  expect(watched.wrong.splice(0)).toEqual([]);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await gate?.stop();
-  scripted.end();
-});
+afterAll(() => scripted.end());
 
 const drawer = () => page.getByRole("dialog");
 const state = async (id: string) => (await gate.api("GET", `/upstream-tools/${id}`)).body.state;

@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { CircleHelp, Gavel, Inbox, Users } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 
 import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { Card } from "@/components/ui/card";
 import { Kbd } from "@/components/ui/input";
 import { PageHeader } from "@/components/ui/page-header";
@@ -98,11 +99,7 @@ export function ApprovalsPage() {
                 title={tab === "mine" && chores.length > 0 ? "No call waits for you" : empty[tab].title}
                 action={
                   tab === "mine" && boxes.group.length > 0 ? (
-                    <Button asChild>
-                      <Link to="/approvals" search={{ tab: "group" }}>
-                        See what waits for your groups
-                      </Link>
-                    </Button>
+                    <ButtonLink to="/approvals" search={{ tab: "group" }}>See what waits for your groups</ButtonLink>
                   ) : undefined
                 }
               >

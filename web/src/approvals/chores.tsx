@@ -1,9 +1,8 @@
-import { Link } from "@tanstack/react-router";
 import { ClipboardCheck, LogIn } from "lucide-react";
 import type { ReactNode } from "react";
 
 import type { Schemas } from "@/api/client";
-import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { Card } from "@/components/ui/card";
 import { counted } from "@/lib/format";
 import { visible } from "@/lib/visible";
@@ -16,11 +15,7 @@ export function choresOf({ reviews = 0, connections = [] }: Schemas["InboxView"]
     key: "review",
     icon: ClipboardCheck,
     words: `${counted(reviews, "tool")} of MCP servers to review. Nobody can call ${reviews === 1 ? "it" : "them"} before.`,
-    way: (
-      <Link to="/upstreams" search={{ tab: "review" }}>
-        Review
-      </Link>
-    ),
+    way: <ButtonLink size="sm" to="/upstreams" search={{ tab: "review" }}>Review</ButtonLink>,
   };
   const again = connections.map((connection): Chore => ({
     key: connection.id,
@@ -31,11 +26,7 @@ export function choresOf({ reviews = 0, connections = [] }: Schemas["InboxView"]
         fail until it is made again.
       </>
     ),
-    way: (
-      <Link to="/connections" search={{ id: connection.id }}>
-        See it
-      </Link>
-    ),
+    way: <ButtonLink size="sm" to="/connections" search={{ id: connection.id }}>See it</ButtonLink>,
   }));
   return reviews > 0 ? [review, ...again] : again;
 }
@@ -48,9 +39,7 @@ export function Chores({ chores }: { chores: Chore[] }) {
           <li key={key} className="flex items-center gap-4 px-5 py-3 text-sm max-sm:px-4">
             <Icon aria-hidden className="size-5 shrink-0 text-ink-3" />
             <p className="min-w-0 flex-1 text-pretty">{words}</p>
-            <Button asChild size="sm">
-              {way}
-            </Button>
+            {way}
           </li>
         ))}
       </ul>

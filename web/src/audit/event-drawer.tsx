@@ -1,7 +1,5 @@
-import { Link } from "@tanstack/react-router";
-
 import { Requester } from "@/approvals/requester";
-import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { CopyableId } from "@/components/ui/copyable";
 import { Drawer, DrawerSection } from "@/components/ui/drawer";
 import { Facts } from "@/components/ui/facts";
@@ -22,11 +20,7 @@ export function EventDrawer({ event, onClose }: { event: AuditEvent; onClose: ()
       title={<span className="break-all font-mono text-lg">{clipped(aboutOf(event), 160) || event.type}</span>}
       footer={
         event.call_id && event.type !== "admin.changed" ? (
-          <Button asChild>
-            <Link to="/runs" search={{ run: event.call_id } as never}>
-              Open the run
-            </Link>
-          </Button>
+          <ButtonLink to="/runs" search={{ run: event.call_id } as never}>Open the run</ButtonLink>
         ) : undefined
       }
     >

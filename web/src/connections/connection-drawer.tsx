@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
 import { api, unwrap } from "@/api/client";
 import { Requester } from "@/approvals/requester";
 import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { ConfirmButton } from "@/components/ui/confirm-button";
 import { Drawer } from "@/components/ui/drawer";
 import { Facts, Words } from "@/components/ui/facts";
@@ -48,11 +48,7 @@ export function ConnectionDrawer({ connection, me, onClose }: { connection: Conn
               Log in again
             </Button>
           ) : (
-            <Button asChild>
-              <Link to="/connections" search={{ id: connection.id, add: true }}>
-                Give another secret
-              </Link>
-            </Button>
+            <ButtonLink to="/connections" search={{ id: connection.id, add: true }}>Give another secret</ButtonLink>
           )}
         </>
       }

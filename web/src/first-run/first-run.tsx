@@ -1,10 +1,11 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { Calculator, Check, Plug, ShieldCheck, X, type LucideIcon } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 
 import { meQuery, useHolds } from "@/api/queries";
 import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { Card } from "@/components/ui/card";
 import { ErrorNote } from "@/components/ui/states";
 import { cn } from "@/lib/cn";
@@ -83,11 +84,7 @@ export function FirstRun({ shown, done, count, dismiss }: ReturnType<typeof useF
       </Button>
       <ol className="mt-4 grid gap-4 md:grid-cols-3">
         <Step icon={Calculator} title="Run a calculator" done={done.run} words="Fill in a form and see the result. Nothing is changed.">
-          <Button asChild size="sm">
-            <Link to="/tools/$id" params={{ id: CALCULATOR }}>
-              Calculate a return
-            </Link>
-          </Button>
+          <ButtonLink to="/tools/$id" params={{ id: CALCULATOR }} size="sm">Calculate a return</ButtonLink>
         </Step>
         <Step
           icon={Plug}
@@ -113,9 +110,7 @@ export function FirstRun({ shown, done, count, dismiss }: ReturnType<typeof useF
 function Connect() {
   const page = pages.find((one) => (one.to as string) === "/upstreams");
   return page ? (
-    <Button asChild size="sm">
-      <Link to={page.to}>Add a server</Link>
-    </Button>
+    <ButtonLink to={page.to} size="sm">Add a server</ButtonLink>
   ) : (
     <p className="text-xs text-ink-3">
       <code className="font-mono">toolgate upstream add</code>

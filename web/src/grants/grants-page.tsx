@@ -4,6 +4,7 @@ import { KeyRound } from "lucide-react";
 
 import { Requester } from "@/approvals/requester";
 import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { Card } from "@/components/ui/card";
 import { PageHeader } from "@/components/ui/page-header";
 import { LoadingRows } from "@/components/ui/skeleton";
@@ -74,11 +75,7 @@ export function GrantsPage() {
           <EmptyState
             icon={KeyRound}
             title="There are no standing grants"
-            action={
-              <Button asChild>
-                <Link to="/approvals">To the approvals</Link>
-              </Button>
-            }
+            action={<ButtonLink to="/approvals">To the approvals</ButtonLink>}
           >
             Choose “Remember…” when you approve a call, and it is kept here until it ends or you take it back.
           </EmptyState>

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { api, unwrap } from "@/api/client";
 import { Requester } from "@/approvals/requester";
 import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { Card, TitledCard } from "@/components/ui/card";
 import { ChoiceField, TextField } from "@/components/ui/fields";
 import { personColumn, rowNameLook } from "@/components/ui/listing";
@@ -62,11 +63,7 @@ export function TryTab({ draft }: { draft: Draft | null }) {
         <EmptyState
           icon={FlaskConical}
           title="There is no draft"
-          action={
-            <Button asChild>
-              <Link to="/policy">Change the text</Link>
-            </Button>
-          }
+          action={<ButtonLink to="/policy">Change the text</ButtonLink>}
         >
           Change the text first. Then see here which recorded calls would have come out otherwise; nothing runs and nothing is saved.
         </EmptyState>

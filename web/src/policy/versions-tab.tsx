@@ -2,7 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { GitCommitVertical } from "lucide-react";
 
-import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { Listing, rowNameLook } from "@/components/ui/listing";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { EmptyState } from "@/components/ui/states";
@@ -53,11 +53,7 @@ export function VersionsTab() {
           <EmptyState
             icon={GitCommitVertical}
             title="Never changed"
-            action={
-              <Button asChild>
-                <Link to="/policy">To the text</Link>
-              </Button>
-            }
+            action={<ButtonLink to="/policy">To the text</ButtonLink>}
           >
             The policies are those every tenant starts with. Each saved text becomes a version, and you can go back to any of them.
           </EmptyState>

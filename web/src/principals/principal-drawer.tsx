@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Ban, CircleCheck, Mail } from "lucide-react";
 import { useState } from "react";
 
 import { api, unwrap } from "@/api/client";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { ConfirmButton } from "@/components/ui/confirm-button";
 import { Drawer } from "@/components/ui/drawer";
 import { SecretOnce } from "@/components/ui/secret-once";
@@ -94,17 +94,9 @@ export function PrincipalDrawer({ principal: first, onClose }: { principal: Prin
               Make an invitation
             </Button>
           ) : (
-            <Button asChild>
-              <Link to="/assignments" search={{ agent: principal.id }}>
-                Its tools
-              </Link>
-            </Button>
+            <ButtonLink to="/assignments" search={{ agent: principal.id }}>Its tools</ButtonLink>
           )}
-          <Button asChild>
-            <Link to="/keys" search={{ principal: principal.id }}>
-              Its keys
-            </Link>
-          </Button>
+          <ButtonLink to="/keys" search={{ principal: principal.id }}>Its keys</ButtonLink>
         </div>
       )}
       <HoldingsFields kind={principal.kind} value={held} onChange={setHeld} />

@@ -1,9 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { api, unwrap } from "@/api/client";
-import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { Drawer } from "@/components/ui/drawer";
 import { Facts } from "@/components/ui/facts";
 import { ChoiceField, SwitchField } from "@/components/ui/fields";
@@ -104,17 +103,9 @@ function Choices({ tool }: { tool: RegistryTool }) {
       />
       <div className="flex flex-wrap gap-2">
         {tool.enabled ? (
-          <Button asChild>
-            <Link to="/tools/$id" params={{ id: tool.id }}>
-              Open the tool
-            </Link>
-          </Button>
+          <ButtonLink to="/tools/$id" params={{ id: tool.id }}>Open the tool</ButtonLink>
         ) : null}
-        <Button asChild look="danger">
-          <Link to="/kills" search={{ add: true, kind: "tool", target: tool.id }}>
-            Stop it now…
-          </Link>
-        </Button>
+        <ButtonLink to="/kills" search={{ add: true, kind: "tool", target: tool.id }} look="danger">Stop it now…</ButtonLink>
       </div>
     </>
   );

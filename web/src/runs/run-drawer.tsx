@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { EyeOff, Link2, Play, Square } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { CopyableId, useCopy } from "@/components/ui/copyable";
 import { BadgeSkeleton, Drawer, DrawerSection } from "@/components/ui/drawer";
 import { JsonView } from "@/components/ui/json-view";
@@ -168,12 +169,10 @@ function Footer({ run }: { run: Run }) {
       <span className="flex items-center gap-2">
         {cancel.isError ? <ErrorNote error={cancel.error} /> : null}
         {isOver(run.status) ? (
-          <Button asChild>
-            <Link to="/tools/$id" params={{ id: run.tool_id }} search={{ input: JSON.stringify(run.review?.input ?? run.input) }}>
-              <Play aria-hidden />
-              Run again…
-            </Link>
-          </Button>
+          <ButtonLink to="/tools/$id" params={{ id: run.tool_id }} search={{ input: JSON.stringify(run.review?.input ?? run.input) }}>
+            <Play aria-hidden />
+            Run again…
+          </ButtonLink>
         ) : (
           <Button look="danger" disabled={cancel.isPending || run.cancel_requested} onClick={() => cancel.mutate()}>
             <Square aria-hidden />

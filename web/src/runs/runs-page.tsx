@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 
 import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { PageHeader } from "@/components/ui/page-header";
 import { Select } from "@/components/ui/select";
 import { statusWords } from "@/components/ui/state-badges";
@@ -85,9 +86,7 @@ export function RunsPage() {
           narrowed ? (
             <Button onClick={() => void navigate({ search: {}, replace: true })}>Show all runs</Button>
           ) : (
-            <Button asChild>
-              <Link to="/">To the tools</Link>
-            </Button>
+            <ButtonLink to="/">To the tools</ButtonLink>
           )
         }
         empty={narrowed ? "No run fits. Take a filter away, or look further back." : "Run a tool: every call is kept here with its input and result."}

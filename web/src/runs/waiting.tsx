@@ -1,9 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { FlaskConical, MessageCircleQuestion, ShieldCheck } from "lucide-react";
 
 import { api, unwrap } from "@/api/client";
 import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { type Change, DiffRows } from "@/components/ui/diff-rows";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { ErrorNote } from "@/components/ui/states";
@@ -86,12 +86,10 @@ export function WaitingFor({ run }: { run: Run }) {
       {review?.assigned_to ? <p>It was given to {principalName(review.assigned_to).name}.</p> : null}
       {review?.assigned_role ? <p>It was given to whoever holds {review.assigned_role}.</p> : null}
       {review?.approvers?.length ? <p>Holders of {review.approvers.join(", ")} may decide.</p> : null}
-      <Button asChild>
-        <Link to="/approvals" search={{ id: run.id }}>
-          <ShieldCheck aria-hidden />
-          Open the approval
-        </Link>
-      </Button>
+      <ButtonLink to="/approvals" search={{ id: run.id }}>
+        <ShieldCheck aria-hidden />
+        Open the approval
+      </ButtonLink>
     </div>
   );
 }

@@ -1,7 +1,6 @@
-import { Link } from "@tanstack/react-router";
 import { Compass } from "lucide-react";
 
-import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { usePageTitle } from "@/components/ui/page-header";
 import { EmptyState } from "@/components/ui/states";
 
@@ -14,11 +13,7 @@ export function NotFound() {
         level={1}
         icon={Compass}
         title="There is nothing here"
-        action={
-          <Button asChild>
-            <Link to="/">To the tools</Link>
-          </Button>
-        }
+        action={<ButtonLink to="/">To the tools</ButtonLink>}
       >
         The address may be mistyped, or what it led to is gone or not yours to see.
       </EmptyState>

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import { lazy, Suspense } from "react";
 
-import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { usePageTitle } from "@/components/ui/page-header";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { ApprovalBadge, EffectBadge, EgressBadge, OriginBadge } from "@/components/ui/state-badges";
@@ -38,11 +38,7 @@ export function ToolPage() {
         error={tool.error}
         what="This tool can't be shown"
         onRetry={() => void tool.refetch()}
-        elsewhere={
-          <Button asChild>
-            <Link to="/">To the tools</Link>
-          </Button>
-        }
+        elsewhere={<ButtonLink to="/">To the tools</ButtonLink>}
         className="py-24"
       />
     );

@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { ChartLine } from "lucide-react";
 import { lazy, Suspense } from "react";
 
-import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { Card, TitledCard } from "@/components/ui/card";
 import { Loading, Skeleton } from "@/components/ui/skeleton";
 import { EmptyState, ErrorState } from "@/components/ui/states";
@@ -32,13 +31,7 @@ export function UsageTab({ tool }: { tool: string }) {
       <EmptyState
         icon={ChartLine}
         title="Not used yet"
-        action={
-          <Button asChild>
-            <Link to="." search={((before: Record<string, unknown>) => ({ ...before, tab: undefined })) as never}>
-              Run it
-            </Link>
-          </Button>
-        }
+        action={<ButtonLink to="." search={((before: Record<string, unknown>) => ({ ...before, tab: undefined })) as never}>Run it</ButtonLink>}
       >
         Runs of the last 30 days are counted here: yours, or everyone’s if you read the record.
       </EmptyState>

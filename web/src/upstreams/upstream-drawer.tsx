@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { api, unwrap } from "@/api/client";
 import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { ConfirmButton } from "@/components/ui/confirm-button";
 import { BadgeSkeleton, Drawer, DrawerSection } from "@/components/ui/drawer";
 import { Facts } from "@/components/ui/facts";
@@ -108,22 +108,10 @@ function Actions({ upstream, onGone }: { upstream: Upstream; onGone: () => void 
       <ConfirmButton title="Remove…" sure="Yes, remove it and its tools" disabled={busy} onSure={() => remove.mutate()} />
       <div className="flex flex-wrap gap-2">
         {upstream.auth !== "none" ? (
-          <Button asChild look="quiet">
-            <Link to="/connections" search={{ add: true, service: `mcp:${upstream.name}` }}>
-              Connect it
-            </Link>
-          </Button>
+          <ButtonLink to="/connections" search={{ add: true, service: `mcp:${upstream.name}` }} look="quiet">Connect it</ButtonLink>
         ) : null}
-        <Button asChild look="quiet">
-          <Link to="/upstreams" search={{ tab: "review" }}>
-            Review its tools
-          </Link>
-        </Button>
-        <Button asChild>
-          <Link from="/upstreams" to="." search={(before) => ({ ...before, edit: true as const })}>
-            Change
-          </Link>
-        </Button>
+        <ButtonLink to="/upstreams" search={{ tab: "review" }} look="quiet">Review its tools</ButtonLink>
+        <ButtonLink from="/upstreams" to="." search={(before) => ({ ...before, edit: true as const })}>Change</ButtonLink>
         <Button disabled={busy} onClick={() => flip.mutate()}>
           {upstream.enabled ? "Switch off" : "Switch on"}
         </Button>

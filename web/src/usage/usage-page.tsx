@@ -4,7 +4,7 @@ import { ChartLine } from "lucide-react";
 import { lazy, Suspense } from "react";
 
 import { api, unwrap } from "@/api/client";
-import { Button } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button-link";
 import { Card, TitledCard } from "@/components/ui/card";
 import { nameColumn, rowNameLook, wideOnly } from "@/components/ui/listing";
 import { PageHeader } from "@/components/ui/page-header";
@@ -108,11 +108,7 @@ export function UsagePage() {
           <EmptyState
             icon={ChartLine}
             title="Nothing was called"
-            action={
-              <Button asChild>
-                <Link to="/">To the tools</Link>
-              </Button>
-            }
+            action={<ButtonLink to="/">To the tools</ButtonLink>}
           >
             Calls of the last {days} days are counted here.
           </EmptyState>
