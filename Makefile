@@ -67,9 +67,9 @@ bench: ## Measure: ratios in one run, on SQLite and, where it is installed, Post
 	@scripts/need-postgres
 	@scripts/need-chromium
 	@scripts/build-web required
-	REQUIRE_UI=1 cargo build --locked --release --bin toolgate --bin toolgate-bench
-	"$${CARGO_TARGET_DIR:-target}/release/toolgate-bench" "$${CARGO_TARGET_DIR:-target}/release/toolgate"
-	TOOLGATE="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release/toolgate" npm --prefix web run --silent bench
+	REQUIRE_UI=1 cargo build --locked --profile dist --bin toolgate --bin toolgate-bench
+	"$${CARGO_TARGET_DIR:-target}/dist/toolgate-bench" "$${CARGO_TARGET_DIR:-target}/dist/toolgate"
+	TOOLGATE="$$(realpath "$${CARGO_TARGET_DIR:-target}")/dist/toolgate" npm --prefix web run --silent bench
 
 dist: ## Build the binary to ship: target/dist/toolgate
 	@scripts/need-rust

@@ -149,8 +149,9 @@ impl Guard {
         let Some(id) = self.id.take() else { return };
         let peer = self.peer.clone();
         tokio::spawn(async move {
-            // A server that is gone has nothing left to cancel.
-            let _ = peer.send_request(asks("tasks/cancel", json!({ "taskId": id }))).await;
+            // A server that is gone has nothing left to cancel, and one that does not answer is not waited for.
+            let cancel = peer.send_request(asks("tasks/cancel", json!({ "taskId": id })));
+            let _ = tokio::time::timeout(LATEST, cancel).await;
         });
     }
 }
