@@ -1,7 +1,8 @@
 //! What may be written of an MCP server: within bounds, of the web or a program, and without secrets.
 
+use toolgate_core::argument::argument_variables;
 use toolgate_core::id::Slug;
-use toolgate_core::upstream::{Transport, Upstream, tool_id};
+use toolgate_core::upstream::{Transport, Upstream, UpstreamAuth, tool_id};
 
 use crate::upstream_secret::{no_secret_argument, no_secret_name, no_secret_text};
 use crate::{AppError, bounds};
@@ -39,6 +40,16 @@ pub(crate) fn checked(name: &Slug, upstream: Upstream) -> Result<Upstream, AppEr
                 .with_hint("each argument is handed over as it is; there is no shell"));
             }
             no_secret_argument(args)?;
+            if let Some(name) = args.iter().flat_map(|argument| argument_variables(argument)).next()
+                && upstream.auth == UpstreamAuth::None
+            {
+                return Err(AppError::invalid(format!(
+                    "the arguments name `${{{name}}}`, which a connection would hold, and the server has none"
+                ))
+                .with_hint(format!(
+                    "set `auth` to `shared` or `per_user`, then `toolgate connection set`; `$${{{name}}}` is the text itself"
+                )));
+            }
             for (key, value) in env {
                 if !is_variable(key) || !is_argument(value) {
                     return Err(AppError::invalid(
@@ -172,7 +183,7 @@ fn is_variable(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use toolgate_core::upstream::{Questions, UpstreamAuth};
+    use toolgate_core::upstream::Questions;
 
     use super::*;
 
@@ -206,6 +217,22 @@ mod tests {
         ] {
             assert!(!ok("a", http(bad)), "{bad}");
         }
+    }
+
+    #[test]
+    fn variables_need_a_connection() {
+        let with = |argument: &str, auth| Upstream {
+            transport: Transport::Stdio {
+                command: "server".to_owned(),
+                args: vec![argument.to_owned()],
+                env: Default::default(),
+            },
+            auth,
+            ..http("https://h/")
+        };
+        assert!(ok("a", with("${PG_URL}", UpstreamAuth::Shared)));
+        assert!(!ok("a", with("${PG_URL}", UpstreamAuth::None)));
+        assert!(ok("a", with("$${PG_URL}", UpstreamAuth::None)));
     }
 
     #[test]

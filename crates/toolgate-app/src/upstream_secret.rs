@@ -1,6 +1,10 @@
 //! Secrets have no place in what is written of an MCP server: documents are shown to all who manage them and kept in
 //! every version, and a program's arguments are seen by everyone on the machine.
 
+use std::borrow::Cow;
+
+use toolgate_core::argument::{ArgumentPart, argument_parts};
+
 use crate::AppError;
 
 /// How names end that carry a secret.
@@ -55,12 +59,12 @@ pub(crate) fn no_secret_text(text: &str, place: &str) -> Result<(), AppError> {
 
 /// Refuses arguments that are secrets, or are said to be by the flag before them.
 pub(crate) fn no_secret_argument(args: &[String]) -> Result<(), AppError> {
+    // What stands for something in the connection is none of it.
+    let args: Vec<Cow<'_, str>> = args.iter().map(|arg| without_variables(arg)).collect();
     for (at, arg) in args.iter().enumerate() {
         let (name, value) = match arg.split_once('=') {
             Some((name, value)) => (name, Some(value)),
-            None => {
-                (arg.as_str(), args.get(at + 1).map(String::as_str).filter(|next| !next.starts_with('-')))
-            }
+            None => (arg.as_ref(), args.get(at + 1).map(AsRef::as_ref).filter(|next| !next.starts_with('-'))),
         };
         let flag = name.trim_start_matches('-');
         let is_name =
@@ -71,11 +75,51 @@ pub(crate) fn no_secret_argument(args: &[String]) -> Result<(), AppError> {
         if is_name && names_value && names_secret(flag) && given {
             return Err(refused(&format!("the argument `{name}` looks like it carries a secret")));
         }
-        if is_secret(arg) {
+        if is_secret(arg) || is_secret_header(arg) || value.is_some_and(is_secret_header) {
             return Err(refused(&format!("argument {} of the program looks like it holds a secret", at + 1)));
         }
     }
     Ok(())
+}
+
+/// An argument without its variables.
+fn without_variables(argument: &str) -> Cow<'_, str> {
+    if !argument.contains("${") {
+        return Cow::Borrowed(argument);
+    }
+    let texts = argument_parts(argument).into_iter().filter_map(|part| match part {
+        ArgumentPart::Text(text) => Some(text),
+        ArgumentPart::Variable(_) => None,
+    });
+    Cow::Owned(texts.collect())
+}
+
+/// A header as many programs take them, such as `X-API-Key: …`, with something secret in it.
+fn is_secret_header(text: &str) -> bool {
+    let Some((name, value)) = text.split_once(':') else { return false };
+    let name = name.trim();
+    let is_name =
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    let carries =
+        ["authorization", "proxy-authorization", "cookie"].iter().any(|it| name.eq_ignore_ascii_case(it));
+    // What is left of `Bearer ${TOKEN}`.
+    let scheme = ["bearer", "basic", "token"].iter().any(|it| value.trim().eq_ignore_ascii_case(it));
+    is_name
+        && (carries || names_secret(name))
+        && !value.trim().is_empty()
+        && !scheme
+        && !is_place(value.trim())
+}
+
+/// Credentials as HTTP has them: a scheme, then something that no word looks like.
+fn is_credential(text: &str) -> bool {
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    words.windows(2).any(|pair| {
+        let scheme =
+            ["bearer", "basic"].iter().any(|it| pair[0].trim_start_matches('=').eq_ignore_ascii_case(it));
+        let random = pair[1].bytes().any(|b| b.is_ascii_digit()) || pair[1].ends_with('=');
+        scheme && pair[1].len() >= 8 && random
+    })
 }
 
 fn names_secret(name: &str) -> bool {
@@ -90,7 +134,10 @@ fn is_place(value: &str) -> bool {
 
 fn is_secret(text: &str) -> bool {
     let private_key = text.contains("-----BEGIN") && text.contains("PRIVATE KEY");
-    private_key || holds_password(text) || text.split(|c| !is_of_token(c)).any(is_token)
+    private_key
+        || holds_password(text)
+        || is_credential(text)
+        || text.split(|c| !is_of_token(c)).any(is_token)
 }
 
 fn is_of_token(c: char) -> bool {
@@ -121,7 +168,7 @@ fn holds_password(text: &str) -> bool {
 
 fn refused(message: &str) -> AppError {
     AppError::invalid(message).with_hint(
-        "keep it as a connection: `toolgate connection set mcp:<name>`, for a program with `--kind env --name VARIABLE`",
+        "keep it as a connection: `toolgate connection set mcp:<name>`, for a program with `--kind env --name VARIABLE`; an argument names it as `${VARIABLE}`",
     )
 }
 
@@ -147,6 +194,12 @@ mod tests {
             &["postgres://ada:hunter2@db.example/main"],
             &["--jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"],
             &["-----BEGIN RSA PRIVATE KEY-----"],
+            &["--header", "X-API-Key: 0123456789abcdef0123456789abcdef"],
+            &["--header=X-API-Key:abc"],
+            &["-H", "Authorization: Basic dXNlcjpwYXNzd29yZA=="],
+            &["--header", "Authorization:${SCHEME} hunter2"],
+            &["--auth", "Basic dXNlcjpwYXNzd29yZA=="],
+            &["--token", "abc${REST}"],
         ] {
             assert!(!arguments(bad), "{bad:?}");
         }
@@ -167,6 +220,15 @@ mod tests {
             &["git+ssh://git@github.com/a/b.git"],
             &["sk-learn-server-with-a-long-name"],
             &["--primary", "npm_config_registry_and_more"],
+            &["${PG_URL}"],
+            &["--api-key=${KEY}"],
+            &["--api-key", "${KEY}"],
+            &["postgres://ada:${PASSWORD}@db.example/main"],
+            &["--header", "Authorization: Bearer ${TOKEN}"],
+            &["--header", "Authorization:${AUTH}"],
+            &["--header", "X-Team: platform"],
+            &["--scheme", "Basic authentication"],
+            &["C:/tools/token", "a: b"],
         ] {
             assert!(arguments(good), "{good:?}");
         }

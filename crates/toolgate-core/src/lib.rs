@@ -7,6 +7,7 @@ pub mod accept;
 pub mod actor;
 pub mod administration;
 pub mod approval_rule;
+pub mod argument;
 pub mod assignment;
 pub mod catalog;
 pub mod change;

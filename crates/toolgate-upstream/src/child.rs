@@ -11,6 +11,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use toolgate_core::port::connection::{Opened, Presented};
 
+use crate::argument::filled;
+use crate::fault::NOT_HELD;
 use crate::settings::Settings;
 use crate::warden::Warden;
 
@@ -106,6 +108,11 @@ pub(crate) fn start(
         None => tempfile::Builder::new().prefix("toolgate-upstream-").tempdir(),
     }
     .map_err(|_| "there is no room for its folder".to_owned())?;
+    let args = args
+        .iter()
+        .map(|argument| filled(argument, presented))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|name| format!("its arguments name `${{{name}}}`, {NOT_HELD}"))?;
     let mut process = Command::new(command);
     process
         .args(args)

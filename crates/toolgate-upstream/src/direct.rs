@@ -26,7 +26,7 @@ use crate::events::events;
 use crate::fault::{BadAnswer, HttpFault};
 use crate::handler::report;
 use crate::measure::too_deep;
-use crate::reading::{Unread, read_whole};
+use crate::reading::{Unread, read_whole, unreached};
 
 const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// Ids that the library, which counts from zero, won't come to.
@@ -197,7 +197,7 @@ impl Direct {
             *request.headers_mut() = headers;
             let response = self.http.send(request).await.map_err(|error| {
                 StreamableHttpError::Client(match error.is_connect() {
-                    true => HttpFault::NotSent("it can't be reached".to_owned()),
+                    true => HttpFault::NotSent(unreached(&error)),
                     false => HttpFault::Broken,
                 })
             })?;

@@ -14,6 +14,11 @@ use toolgate_core::port::executor::ToolFailure;
 
 use crate::outcome::rpc_error;
 
+/// How what is said of a certificate begins that is not trusted.
+pub(crate) const UNTRUSTED: &str = "its certificate is not trusted here";
+/// How what is said of a variable ends that is nowhere.
+pub(crate) const NOT_HELD: &str = "which the connection to it does not hold";
+
 /// An answer that came and could not be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BadAnswer {
@@ -121,6 +126,23 @@ impl Fault {
         }))
     }
 
+    /// The same for a list of tools, which has no effect to speak of.
+    pub(crate) fn bad_list(server: &str, answer: BadAnswer, most: usize) -> Self {
+        let (code, message, hint) = match answer {
+            BadAnswer::TooLarge => (
+                ErrorCode::ResultTooLarge,
+                format!("the list of `{server}`'s tools has more than {most} bytes on one page"),
+                "its server has to offer less, or in several pages",
+            ),
+            BadAnswer::Unreadable | BadAnswer::Inexact => (
+                ErrorCode::UpstreamFailed,
+                format!("the list of `{server}`'s tools can't be read"),
+                "this is a fault of the server: it is no JSON, or nested too deep",
+            ),
+        };
+        Self::Answered(Box::new(CallError::new(code, message).hint(hint)))
+    }
+
     /// From a request that failed.
     pub(crate) fn of_request(server: &str, error: &ServiceError) -> Self {
         match error {
@@ -202,6 +224,12 @@ impl Fault {
 
 /// The server is away.
 pub(crate) fn unreachable(server: &str, why: &str) -> CallError {
-    CallError::new(ErrorCode::UpstreamFailed, format!("`{server}` can't be used: {why}"))
-        .hint("check its address or program, and what `[egress]` lets through; where they are right, try again later")
+    let hint = if why.starts_with(UNTRUSTED) {
+        "add its authority to the machine's store, or start the gate with `SSL_CERT_FILE` naming a file that holds it"
+    } else if why.ends_with(NOT_HELD) {
+        "`toolgate connection set mcp:<server> --kind env --name <variable>` keeps it"
+    } else {
+        "check its address or program, and what `[egress]` lets through; where they are right, try again later"
+    };
+    CallError::new(ErrorCode::UpstreamFailed, format!("`{server}` can't be used: {why}")).hint(hint)
 }

@@ -3,6 +3,7 @@
 //! Everything of the protocol library stays in here. A server gets connections of its own, within bounds of its own;
 //! whatever it says is cut to size, made visible and marked as its own words.
 
+mod argument;
 mod asking;
 mod block;
 mod breaker;

@@ -8,7 +8,8 @@ use reqwest::Response;
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use toolgate_egress::EgressError;
 
-use crate::fault::HttpFault;
+use crate::clean::quoted;
+use crate::fault::{HttpFault, UNTRUSTED};
 
 /// What a body says it is, in small letters.
 pub(crate) fn content_type(response: &Response) -> String {
@@ -26,9 +27,26 @@ pub(crate) fn unsent(error: &reqwest::Error) -> HttpFault {
         cause = one.source();
     }
     match error.is_connect() || error.is_builder() {
-        true => HttpFault::NotSent("it can't be reached".to_owned()),
+        true => HttpFault::NotSent(unreached(error)),
         false => HttpFault::Broken,
     }
+}
+
+/// Why there was no connection, in words of ours.
+pub(crate) fn unreached(error: &(dyn std::error::Error + 'static)) -> String {
+    // Which layers are in between, and whether they show what is below, is theirs to change; how it is put is not.
+    const PUT: &str = "invalid peer certificate: ";
+    let mut cause = Some(error);
+    while let Some(one) = cause {
+        let text = one.to_string();
+        if let Some((_, why)) = text.split_once(PUT) {
+            // Some are wrapped: `Other(OtherError(CaUsedAsEndEntity))`.
+            let why = why.trim_end_matches(')').rsplit("Error(").next().unwrap_or(why);
+            return format!("{UNTRUSTED}: {}", quoted(why, 160));
+        }
+        cause = one.source();
+    }
+    "it can't be reached".to_owned()
 }
 
 /// Why a body was not read to its end.

@@ -56,7 +56,7 @@ pub(crate) struct Server {
 struct State {
     /// One for each connection: what one person's account does to a server is nobody else's rest.
     breakers: HashMap<Option<PrincipalId>, Breaker>,
-    /// The last fault, safe to show, and when it was.
+    /// The last fault, safe to show, and when it was; none once it did what was asked of it.
     last: Option<(String, Timestamp)>,
     era: Option<Era>,
     protocol: Option<String>,
@@ -171,8 +171,11 @@ impl Server {
                 let why = fault.clone().into_error(self.name.as_str()).message;
                 state.ill(&person.cloned(), why, &self.world.settings);
             }
-            Some(_) | None => {
+            fault => {
                 state.breakers.remove(&person.cloned());
+                if fault.is_none() {
+                    state.last = None;
+                }
                 let before = state.typical.unwrap_or(took);
                 state.typical = Some((before * 7 + took) / 8);
             }
@@ -181,7 +184,9 @@ impl Server {
 
     /// Takes note of a listing that someone asked for.
     pub(crate) fn listed(&self, person: Option<&PrincipalId>) {
-        self.state().breakers.remove(&person.cloned());
+        let mut state = self.state();
+        state.breakers.remove(&person.cloned());
+        state.last = None;
     }
 
     /// Refuses a tool that reads otherwise over this connection than what was accepted: it was changed behind our back,

@@ -26,7 +26,9 @@ None of its tools is on before it is reviewed: see `toolgate upstream review`.
 Examples:
   toolgate upstream add github --at https://mcp.example.com/mcp --auth per_user
   toolgate upstream add files -- mcp-server-filesystem /srv/shared
-  toolgate upstream add notes --env LOG_LEVEL=warn --auth shared -- notion-mcp-server";
+  toolgate upstream add notes --env LOG_LEVEL=warn --auth shared -- notion-mcp-server
+  toolgate upstream add orders --auth shared --no-look -- mcp-server-postgres '${PG_URL}'
+  toolgate connection set mcp:orders --kind env --name PG_URL --shared";
 
 const REVIEW_EXAMPLES: &str = "\
 Without an id: what waits for review. With one: what the server says of the tool, what strikes in it, and what changed.

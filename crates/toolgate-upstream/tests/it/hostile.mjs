@@ -1,6 +1,8 @@
 // An MCP server that does whatever it is told to: node hostile.mjs stdio|http MODE…
 // Written without any library, so that what it sends is what it sends.
 import { createServer } from 'node:http'
+import { createServer as createTls } from 'node:https'
+import { readFileSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -22,6 +24,7 @@ function tools(cursor) {
   }
   if (is('broken-tool')) list.push({ name: 'schemaless' }, 'nonsense', tool('odd', { outputSchema: true }))
   if (is('poisoned')) list.push(tool('p', { description: 'a\u200b\u{e0041}\u001b[8mb' }))
+  if (is('tasks')) list.push(tool('research', { execution: { taskSupport: 'required' } }))
   if (is('deep-list')) list.push(tool('d', { inputSchema: JSON.parse('{"a":'.repeat(90) + '1' + '}'.repeat(90)) }))
   return { tools: list, ...(is('circle') ? { nextCursor: 'again' } : {}) }
 }
@@ -38,9 +41,18 @@ async function answer(request, say) {
     if (is('exits')) { process.stderr.write('no \u001b[31mway\n'); process.exit(3) }
     return { result: { protocolVersion: '2025-06-18', capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'hostile\u001b[2J', version: '1' } } }
   }
+  if (method === 'tools/list' && is('unreadable-list')) return { raw: `{"jsonrpc":"2.0","id":${request.id},"result":{"tools":${'['.repeat(10_000)}${']'.repeat(10_000)}}}` }
+  if (method.startsWith('tasks/')) return task(method, tasks.get(params.taskId))
   if (method === 'tools/list') return is('mute-list') ? null : { result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...tools() } }
   if (method !== 'tools/call') return { error: { code: -32601, message: 'Method not found' } }
   const { name, arguments: input = {} } = params
+  if (name === 'research') {
+    if (!params.task) return { error: { code: -32601, message: 'it requires task augmentation' } }
+    const made = { taskId: `t${tasks.size}`, status: 'working', pollInterval: 1, looks: 0, input }
+    tasks.set(made.taskId, made)
+    // With notes, as some servers send it.
+    return { result: { task: told_of(made), _meta: { 'example.com/note': 1 } } }
+  }
   switch (input.do ?? name) {
     case 'act': return { result: text('done') }
     case 'add': return { result: { ...text('3'), structuredContent: { sum: 'three' } } }
@@ -101,8 +113,21 @@ async function answer(request, say) {
   }
 }
 
+const tasks = new Map()
+const told_of = ({ looks, input, ...task }) => ({ ...task, ttl: 60_000, createdAt: '2026-01-01T00:00:00Z', lastUpdatedAt: '2026-01-01T00:00:00Z' })
+function task(method, found) {
+  if (!found || (method === 'tasks/get' && found.input.is === 'forgotten')) return { error: { code: -32602, message: 'no such task' } }
+  if (method === 'tasks/cancel') { found.status = 'cancelled'; return { result: told_of(found) } }
+  if (method === 'tasks/get') {
+    found.statusMessage = `look ${++found.looks}`
+    if (found.looks === 2 && found.input.is !== 'endless' && found.status === 'working') found.status = found.input.is === 'failing' ? 'failed' : 'completed'
+    return { result: { ...told_of(found), _meta: { 'example.com/note': 1 } } }
+  }
+  if (found.status === 'working') return { error: { code: -32600, message: 'it is not done' } }
+  return { result: { ...text(`${found.status} after ${found.looks}`), isError: found.status === 'failed', _meta: { 'io.modelcontextprotocol/related-task': { taskId: found.taskId } } } }
+}
+
 function limits() {
-  const { readFileSync } = process.getBuiltinModule('node:fs')
   return readFileSync('/proc/self/limits', 'utf8')
 }
 
@@ -145,7 +170,9 @@ if (transport === 'stdio') {
 } else {
   let session = 0
   let calls = 0
-  const server = createServer((request, response) => {
+  const pem = () => readFileSync(new URL('nobody.pem', import.meta.url))
+  const listen = handle => is('tls') ? createTls({ key: pem(), cert: pem() }, handle) : createServer(handle)
+  const server = listen((request, response) => {
     const chunks = []
     request.on('data', chunk => chunks.push(chunk)).on('end', async () => {
       const body = Buffer.concat(chunks).toString()

@@ -1,5 +1,7 @@
 //! The same over HTTP, in both eras.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use toolgate_core::contract::Effect;
 use toolgate_core::upstream::Transport;
@@ -158,4 +160,17 @@ async fn a_server_that_calls_us_back_at_once_is_not_obeyed() {
     plane.accept_within(Effect::Read, 1_000).await;
     // The stream ends and says: come back in no time. It does not take it up again, so the call is lost.
     plane.error("act", json!({ "do": "circles" }), ErrorCode::UpstreamFailed).await;
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_trusted_is_said_to_be() {
+    let peer = HttpPeer::start(&["modern", "tls"]).await;
+    let mut upstream = peer.upstream();
+    upstream.transport = Transport::Http {
+        url: format!("{}/mcp", peer.url.replace("http:", "https:")),
+        headers: BTreeMap::new(),
+    };
+    let error = Plane::new(upstream).await.list().await.unwrap_err();
+    assert!(error.message.ends_with("its certificate is not trusted here: UnknownIssuer"), "{error:?}");
+    assert!(error.hint.unwrap().contains("SSL_CERT_FILE"));
 }

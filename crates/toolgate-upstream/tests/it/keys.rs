@@ -13,7 +13,7 @@ use toolgate_core::upstream::UpstreamAuth;
 use toolgate_core::{AccessRules, CallError, ErrorCode};
 use toolgate_upstream::Settings;
 
-use crate::plane::{HttpPeer, Nobody, Plane, actor, secret};
+use crate::plane::{Given, HttpPeer, Nobody, Plane, actor, hostile, secret};
 
 /// A broker with an old token, and a new one once the old one was refused.
 #[derive(Default)]
@@ -120,4 +120,27 @@ async fn rights_that_are_missing_are_not_asked_for_again_and_again() {
     let error = plane.list().await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ConnectionNeeded, "{error:?}");
     assert_eq!(keys.refused.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn arguments_hold_what_the_connection_holds_and_nobody_sees_it() {
+    let start = |argument: &'static str| {
+        let mut upstream = hostile(&[argument]);
+        upstream.auth = UpstreamAuth::Shared;
+        let held = |_: &str, _: Whose<'_>| Presented::Env("PG_URL".to_owned(), secret("postgres://a:b@c/d"));
+        Plane::with(upstream, Settings::default(), Arc::new(Given(held)))
+    };
+    let plane = start("--at=${PG_URL}").await;
+    plane.accept(Effect::Read).await;
+    let told = plane.value("act", json!({ "do": "who" })).await.to_string();
+    // It was there: a server that says it back is not repeated.
+    assert!(
+        told.contains("--at=***") && !told.contains("postgres://") && !told.contains("{PG_URL}"),
+        "{told}"
+    );
+
+    let unknown = start("${OTHER}").await.list().await.unwrap_err();
+    assert_eq!(unknown.code, ErrorCode::UpstreamFailed);
+    assert!(unknown.message.contains("`${OTHER}`, which the connection to it does not hold"), "{unknown:?}");
+    assert!(unknown.hint.unwrap().contains("toolgate connection set"));
 }
