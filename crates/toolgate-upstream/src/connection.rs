@@ -45,13 +45,15 @@ struct Known {
     digest: String,
     /// Whether parts of its input go into headers.
     in_headers: bool,
+    /// Whether its server runs it only as a task.
+    as_task: bool,
 }
 
 impl Known {
-    fn of(offer: &Offer) -> Self {
+    fn of(offer: &Offer, as_task: bool) -> Self {
         let output = if offer.output_schema.is_some() { Output::Declared } else { Output::Undeclared };
         let in_headers = offer.input_schema.to_string().contains("x-mcp-header");
-        Self { output, digest: offer.digest(), in_headers }
+        Self { output, digest: offer.digest(), in_headers, as_task }
     }
 }
 
@@ -131,8 +133,10 @@ impl Connection {
                 break;
             }
         }
+        let tasks = pages.take_tasks();
         let (tools, problems) = pages.finish();
-        let known = tools.iter().map(|offer| (offer.name.clone(), Known::of(offer))).collect();
+        let known = |offer: &Offer| Known::of(offer, tasks.contains(&offer.name));
+        let known = tools.iter().map(|offer| (offer.name.clone(), known(offer))).collect();
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = known;
         let server = self.service.peer_info().and_then(|info| info.server_info.clone());
         let server = server.map(|info| quoted(&format!("{} {}", info.name, info.version), 200));
@@ -173,11 +177,14 @@ impl Connection {
 
     /// Sends a call once.
     async fn once(&self, order: &Order<'_>, answered: &Answered) -> Result<Value, CallFault> {
-        let in_headers = {
+        let (in_headers, as_task) = {
             let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-            tools.get(order.tool).is_none_or(|known| known.in_headers)
+            tools.get(order.tool).map_or((true, false), |known| (known.in_headers, known.as_task))
         };
-        let failed = |error: Asked| CallFault::Fault(error.into_fault(self.name.as_str(), self.most));
+        let failed = |error: Asked| self.failed(error);
+        if as_task && self.era() == Era::Legacy {
+            return self.call_as_task(order, order.interaction.as_ref()).await;
+        }
         if let Some(direct) = self.direct.as_ref().filter(|_| !in_headers) {
             match direct.call(order, answered).await {
                 // It wants something in headers after all; the library knows how.
@@ -207,15 +214,31 @@ impl Connection {
         self.service.cancellation_token().cancel();
     }
 
+    pub(crate) fn name(&self) -> &Slug {
+        &self.name
+    }
+
+    pub(crate) fn peer(&self) -> Peer<RoleClient> {
+        self.service.peer().clone()
+    }
+
+    /// A request that went wrong, as far as the call goes.
+    pub(crate) fn failed(&self, error: Asked) -> CallFault {
+        CallFault::Fault(error.into_fault(self.name.as_str(), self.most))
+    }
+
     async fn ask(&self, request: ClientRequest) -> Result<Value, Fault> {
         let never = CancellationToken::new();
         let answer = self.request(request, None, &never, None).await;
-        answer.map_err(|error| error.into_fault(self.name.as_str(), self.most))
+        answer.map_err(|error| match error {
+            Asked::Bad(bad) => Fault::bad_list(self.name.as_str(), bad, self.most),
+            error => error.into_fault(self.name.as_str(), self.most),
+        })
     }
 
     /// Sends a request and waits for its answer, passing progress on. A caller who leaves cancels it there; one who
     /// asks to stop does too, and still gets the answer if there is one.
-    async fn request(
+    pub(crate) async fn request(
         &self,
         request: ClientRequest,
         context: Option<&ToolContext>,
@@ -225,7 +248,7 @@ impl Connection {
         let calls = self.service.service().calls();
         let entered = interaction.map(|interaction| calls.enter(Arc::clone(interaction)));
         // In a list such a number is some bound in a schema; in a result it is what was asked for.
-        let exact = matches!(request, ClientRequest::CallToolRequest(_));
+        let exact = !matches!(request, ClientRequest::ListToolsRequest(_));
         let options = PeerRequestOptions::no_options();
         let Ok(mut handle) = self.service.send_cancellable_request(request, options).await else {
             return Err(Asked::NotSent);

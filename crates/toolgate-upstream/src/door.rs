@@ -23,6 +23,7 @@ use crate::interaction::Calls;
 use crate::keys::{Keys, Refusal};
 use crate::measure::too_deep;
 use crate::reading::{Unread, content_type, read, unsent};
+use crate::task::kept_whole;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -222,7 +223,7 @@ impl Door {
         }
         let message = match too_deep(&body) {
             true => None,
-            false => serde_json::from_slice::<ServerJsonRpcMessage>(&body).ok(),
+            false => serde_json::from_slice::<ServerJsonRpcMessage>(&kept_whole(&body)).ok(),
         };
         if has_wide_integer(&body) {
             self.bad.note(id.clone(), BadAnswer::Inexact);

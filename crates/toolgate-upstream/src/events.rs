@@ -1,5 +1,7 @@
 //! A stream of events from a server, read within bounds.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{BoxStream, Stream};
@@ -11,6 +13,7 @@ use toolgate_core::number::has_wide_integer;
 
 use crate::fault::{BadAnswer, BadAnswers};
 use crate::measure::too_deep;
+use crate::task::kept_whole;
 
 /// How many times the largest message one answer may take with all that comes before it.
 const MESSAGES_IN_ALL: usize = 4;
@@ -89,6 +92,9 @@ fn only_messages(mut event: Sse) -> Sse {
     let named = event.event.as_deref().is_none_or(|name| name.is_empty() || name == "message");
     let message = |data: &String| serde_json::from_str::<Message>(data).is_ok();
     event.data = event.data.filter(message).filter(|_| named);
+    if let Some(Cow::Owned(rewritten)) = event.data.as_ref().map(|data| kept_whole(data.as_bytes())) {
+        event.data = String::from_utf8(rewritten).ok();
+    }
     event
 }
 

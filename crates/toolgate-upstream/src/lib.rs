@@ -35,6 +35,7 @@ mod secrets;
 mod server;
 mod settings;
 pub mod suspicion;
+mod task;
 mod warden;
 
 pub use pool::UpstreamPool;

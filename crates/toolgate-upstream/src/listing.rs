@@ -7,6 +7,7 @@ use toolgate_core::id::Slug;
 use toolgate_core::upstream::{Offer, tool_id};
 
 use crate::clean::{described, quoted};
+use crate::task::is_only_task;
 
 const MOST_TOOLS: usize = 1_000;
 const MOST_PAGES: usize = 100;
@@ -30,6 +31,8 @@ pub(crate) struct Gathered {
     cursors: HashSet<String>,
     bytes: usize,
     pages: usize,
+    /// Tools that are run only as tasks.
+    tasks: HashSet<String>,
 }
 
 impl Gathered {
@@ -43,6 +46,7 @@ impl Gathered {
             cursors: HashSet::new(),
             bytes: 0,
             pages: 0,
+            tasks: HashSet::new(),
         }
     }
 
@@ -50,6 +54,7 @@ impl Gathered {
     pub(crate) fn page(&mut self, tools: Vec<Value>, cursor: Option<String>) -> Option<String> {
         self.pages += 1;
         for tool in tools {
+            let as_task = is_only_task(&tool);
             if self.offers.len() >= MOST_TOOLS {
                 self.stop(format!("it has more than {MOST_TOOLS} tools; the rest is left out"));
                 return None;
@@ -62,6 +67,9 @@ impl Gathered {
                             "its tools take more than {LARGEST_LISTING} bytes; the rest is left out"
                         ));
                         return None;
+                    }
+                    if as_task {
+                        self.tasks.insert(offer.name.clone());
                     }
                     self.keep(offer);
                 }
@@ -78,6 +86,12 @@ impl Gathered {
             return None;
         }
         Some(cursor)
+    }
+
+    /// Which tools their server runs only as tasks. How a tool is run is between the server and us: nothing of it is shown
+    /// or reviewed, so it is no part of an offer.
+    pub(crate) fn take_tasks(&mut self) -> HashSet<String> {
+        std::mem::take(&mut self.tasks)
     }
 
     /// What was gathered: tools in the order they came, and what is wrong.

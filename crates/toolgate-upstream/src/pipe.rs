@@ -18,6 +18,7 @@ use toolgate_core::number::has_wide_integer;
 use crate::child::{Process, Started};
 use crate::fault::{BadAnswer, BadAnswers};
 use crate::measure::{answered, too_deep};
+use crate::task::kept_whole;
 
 /// How much of a line that is too long is kept to learn what it answers.
 const EDGE: usize = 512;
@@ -106,7 +107,7 @@ impl Pipe {
         }
         let message = match too_deep(text) {
             true => None,
-            false => serde_json::from_slice::<ServerJsonRpcMessage>(text).ok(),
+            false => serde_json::from_slice::<ServerJsonRpcMessage>(&kept_whole(text)).ok(),
         };
         let Some(message) = message else {
             self.fail(id_of(text), BadAnswer::Unreadable);

@@ -209,3 +209,22 @@ async fn a_tool_that_changed_behind_our_back_is_not_called() {
     let held = plane.error("act", json!({}), ErrorCode::UpstreamFailed).await;
     assert_eq!(held.message, "`peer` no longer offers this tool as it was accepted");
 }
+
+#[tokio::test]
+async fn a_list_that_can_not_be_read_says_nothing_of_effects() {
+    let plane = Plane::new(hostile(&["unreadable-list"])).await;
+    let error = plane.list().await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::UpstreamFailed);
+    assert!(error.message.contains("the list of `peer`'s tools can't be read"), "{error:?}");
+    assert!(!error.hint.unwrap().contains("effect"));
+}
+
+#[tokio::test]
+async fn a_fault_that_is_over_is_forgotten() {
+    let plane = plane(&[], Effect::Mutate).await;
+    let fault = || plane.pool.health(&tenant(), &name()).unwrap().last_error;
+    plane.call("act", json!({ "do": "die" })).await;
+    assert!(fault().is_some());
+    still_works(&plane).await;
+    assert_eq!(fault(), None);
+}

@@ -8,3 +8,4 @@ mod peers;
 mod plane;
 mod process;
 mod question;
+mod task;

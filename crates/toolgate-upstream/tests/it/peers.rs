@@ -68,6 +68,8 @@ async fn everything(plane: &Plane) {
         "{file}"
     );
     assert!(file["resource"]["blob"].as_str().is_some_and(|blob| !blob.is_empty()), "{file}");
+    let research = plane.value("simulate-research-query", json!({ "topic": "gates" })).await;
+    assert!(text(&research).contains("gates"), "{research}");
     let long = json!({ "duration": 0.3, "steps": 3 });
     assert!(plane.call("trigger-long-running-operation", long).await.ok);
 }
