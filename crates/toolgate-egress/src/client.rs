@@ -51,16 +51,19 @@ impl EgressClient {
         let policy = Arc::new(policy);
         let resolver = Filtered { lookup: Arc::clone(&lookup), policy: Arc::clone(&policy) };
         let lean = LeanClient::new(resolver.clone())?;
-        let http = reqwest::Client::builder()
+        let mut http = reqwest::Client::builder()
             .user_agent(concat!("toolgate/", env!("CARGO_PKG_VERSION")))
             .dns_resolver(resolver)
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .connect_timeout(CONNECT_TIMEOUT)
-            .http1_max_headers(MOST_HEADERS)
-            .build()
-            .map_err(EgressError::Client)?;
+            .http1_max_headers(MOST_HEADERS);
+        if policy.proxy.is_some() {
+            let policy = Arc::clone(&policy);
+            http = http.proxy(reqwest::Proxy::custom(move |url| policy.proxy_to(url)));
+        }
+        let http = http.build().map_err(EgressError::Client)?;
         Ok(Self { http, lean, policy, lookup })
     }
 
@@ -88,10 +91,10 @@ impl EgressClient {
         self.policy.check(url)
     }
 
-    /// The short way for many small requests to one address.
+    /// The short way for many small requests to one address; none where they go through a proxy.
     #[must_use]
-    pub fn lean(&self) -> LeanClient {
-        self.lean.clone()
+    pub fn lean_to(&self, url: &Url) -> Option<LeanClient> {
+        self.policy.proxy_to(url).is_none().then(|| self.lean.clone())
     }
 
     /// The client underneath, for transports that want one. It looks names up with the same care and follows no

@@ -8,6 +8,7 @@ use url::{Host, Url};
 use crate::address::is_public;
 use crate::allow::{Allowed, trimmed};
 use crate::error::EgressError;
+use crate::proxy::{ProxyAddress, sounds_inside};
 
 /// Where requests may go beside the public internet: the `[egress]` part of the config.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -18,6 +19,9 @@ pub struct EgressPolicy {
     pub allow: Vec<Allowed>,
     /// Whether public hosts may be called by plain HTTP. Those under `allow` always may.
     pub plain_http: bool,
+    /// A proxy that everything goes through but what is named under `allow`. Names are looked up at its end: here they
+    /// are judged by how they are written.
+    pub proxy: Option<ProxyAddress>,
 }
 
 impl EgressPolicy {
@@ -42,6 +46,9 @@ impl EgressPolicy {
                 if !allowed && self.allow.iter().any(|one| one.speaks_of(name)) {
                     return Err(EgressError::Refused { host: shown });
                 }
+                if !allowed && self.proxy.is_some() && sounds_inside(name) {
+                    return Err(EgressError::Refused { host: shown });
+                }
                 allowed
             }
             Host::Ipv4(v4) => self.check_address(v4.into(), port, &shown)?,
@@ -62,10 +69,24 @@ impl EgressPolicy {
         Err(EgressError::Refused { host: shown.to_owned() })
     }
 
+    /// The proxy that requests to an address go through, if they do.
+    pub(crate) fn proxy_to(&self, url: &Url) -> Option<Url> {
+        let proxy = self.proxy.as_ref()?;
+        let port = url.port_or_known_default()?;
+        let named = match url.host()? {
+            Host::Domain(name) => self.allow.iter().any(|one| one.name(trimmed(name), port)),
+            Host::Ipv4(v4) => self.allow.iter().any(|one| one.address(v4.into(), port)),
+            Host::Ipv6(v6) => self.allow.iter().any(|one| one.address(v6.into(), port)),
+        };
+        (!named).then(|| proxy.url())
+    }
+
     /// Whether a name may lead to an address.
     pub(crate) fn may_lead(&self, name: &str, address: IpAddr) -> bool {
         is_public(address)
             || self.allow.iter().any(|one| one.speaks_of(name) || one.address_at_any_port(address))
+            // With a proxy no other name is looked up that the operator did not give.
+            || self.proxy.as_ref().is_some_and(|proxy| proxy.is_named(name))
     }
 }
 
@@ -77,6 +98,7 @@ mod tests {
         let policy = EgressPolicy {
             allow: allow.iter().map(|text| text.parse().unwrap()).collect(),
             plain_http: false,
+            proxy: None,
         };
         let code = policy.check(&Url::parse(url).unwrap()).map_or_else(|error| error.code(), |()| "ok");
         assert_eq!(code, expected, "{url} with {allow:?}");

@@ -101,7 +101,8 @@ impl Dial {
         let calls = (self.questions == Questions::Ask).then(|| handler.calls().clone());
         let door = Door::new(self.egress.http(), Arc::clone(&self.keys), most, bad.clone(), calls);
         let config = http_config(&target, headers, self.concurrency, most);
-        let direct = Direct::new(door.clone(), self.egress.lean(), &config, self.questions);
+        let lean = self.egress.lean_to(&target);
+        let direct = lean.and_then(|lean| Direct::new(door.clone(), lean, &config, self.questions));
         let hears = Some(door.hears());
         let transport = StreamableHttpClientTransport::with_client(door, config);
         let service = handler.serve_with_lifecycle(transport, self.mode(era)).await?;

@@ -195,7 +195,7 @@ fn broker(
     services: &Arc<OneService>,
     clients: &ClientRegistry,
 ) -> Arc<SecretBroker> {
-    let policy = EgressPolicy { allow: vec![server.host().parse().unwrap()], plain_http: false };
+    let policy = EgressPolicy { allow: vec![server.host().parse().unwrap()], ..EgressPolicy::default() };
     Arc::new(SecretBroker::new(BrokerParts {
         store: Arc::clone(store),
         services: Arc::clone(services) as _,

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod limits;
+mod proxy;
 mod redirect;
 mod refused;
 mod server;

@@ -51,7 +51,8 @@ async fn a_name_that_leads_inside_is_refused() {
         for address in [url.parse().unwrap(), plain] {
             let mut request = hyper::Request::new(Default::default());
             *request.uri_mut() = address;
-            assert!(client.lean().send(request).await.unwrap_err().is_connect(), "{inside}");
+            let lean = client.lean_to(&url.parse().unwrap()).unwrap();
+            assert!(lean.send(request).await.unwrap_err().is_connect(), "{inside}");
         }
     }
     assert!(server.asked().is_empty());

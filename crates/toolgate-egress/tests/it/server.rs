@@ -70,7 +70,10 @@ pub(crate) fn client(allow: &[&str]) -> EgressClient {
 }
 
 pub(crate) fn policy(allow: &[&str]) -> EgressPolicy {
-    EgressPolicy { allow: allow.iter().map(|text| text.parse().unwrap()).collect(), plain_http: false }
+    EgressPolicy {
+        allow: allow.iter().map(|text| text.parse().unwrap()).collect(),
+        ..EgressPolicy::default()
+    }
 }
 
 /// Every name leads here.

@@ -19,7 +19,7 @@ impl Outside {
     pub(crate) fn open(self, store: &Arc<dyn Store>, clock: &Arc<dyn Clock>) -> Open {
         let allow = self.0.iter().map(|host| host.parse().unwrap()).collect();
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let egress = EgressClient::new(EgressPolicy { allow, plain_http: false }).unwrap();
+        let egress = EgressClient::new(EgressPolicy { allow, ..EgressPolicy::default() }).unwrap();
         let broker = Arc::new(SecretBroker::new(BrokerParts {
             store: Arc::clone(store),
             services: Arc::new(StoredServices::new(Arc::clone(store))),

@@ -76,7 +76,7 @@ async fn played(scenario: &Scenario) -> Result<(), String> {
 
 fn dial(scenario: &Scenario) -> Result<Dial, String> {
     let allow = ["localhost", "127.0.0.1", "::1"].iter().filter_map(|host| host.parse().ok()).collect();
-    let policy = EgressPolicy { allow, plain_http: true };
+    let policy = EgressPolicy { allow, plain_http: true, ..EgressPolicy::default() };
     let egress = EgressClient::new(policy).map_err(|error| error.to_string())?;
     let keys: Arc<dyn Keys> = if scenario.name.starts_with("auth/") {
         Arc::new(oauth::OauthKeys::new(&scenario.url, &scenario.context))

@@ -142,7 +142,11 @@ impl Plane {
         settings: Settings,
         credentials: Arc<dyn Credentials>,
     ) -> Self {
-        let policy = EgressPolicy { allow: vec!["127.0.0.1".parse().unwrap()], plain_http: true };
+        let policy = EgressPolicy {
+            allow: vec!["127.0.0.1".parse().unwrap()],
+            plain_http: true,
+            ..EgressPolicy::default()
+        };
         let pool = UpstreamPool::new(credentials, EgressClient::new(policy).unwrap(), settings);
         let tools = Arc::new(Held::default());
         let folder = tempfile::tempdir().unwrap();

@@ -26,7 +26,7 @@ const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1
 /// A gate that keeps connections, with an MCP server `server` that wants a login and a program `program`; with an
 /// administrator `ada` and members `bob` and `eve`.
 async fn gate(server: &ProtectedServer) -> TestGate {
-    let policy = EgressPolicy { allow: vec![server.host().parse().unwrap()], plain_http: false };
+    let policy = EgressPolicy { allow: vec![server.host().parse().unwrap()], ..EgressPolicy::default() };
     let decide = |app: App| {
         let parts = app.runner().parts();
         let broker = SecretBroker::new(BrokerParts {
