@@ -24,7 +24,7 @@ use crate::fault::{BadAnswer, BadAnswers, Fault, HttpFault};
 use crate::handler::Handler;
 use crate::interaction::Interaction;
 use crate::listing::Gathered;
-use crate::opening::{Dial, Era, Opened, era_of};
+use crate::opening::{Dial, Era, Opened, Way, era_of};
 use crate::outcome::{Output, not_asked, outcome, rpc_error};
 use crate::question::Refusal;
 
@@ -36,6 +36,7 @@ pub(crate) struct Connection {
     most: usize,
     hears: Option<CancellationToken>,
     direct: Option<Direct>,
+    way: Way,
     tools: RwLock<HashMap<String, Known>>,
 }
 
@@ -82,10 +83,10 @@ const MOST_ROUNDS: usize = 10;
 impl Connection {
     /// Connects. The caller sets the time limit.
     pub(crate) async fn open(dial: Dial) -> Result<Self, Fault> {
-        let Opened { service, bad, hears, direct } = dial.open().await?;
+        let Opened { service, bad, hears, direct, way } = dial.open().await?;
         let most = dial.settings.largest_message;
         let connection =
-            Self { name: dial.name, service, bad, most, hears, direct, tools: RwLock::default() };
+            Self { name: dial.name, service, bad, most, hears, direct, way, tools: RwLock::default() };
         connection.listen();
         Ok(connection)
     }
@@ -97,6 +98,10 @@ impl Connection {
 
     pub(crate) fn era(&self) -> Era {
         era_of(&self.service)
+    }
+
+    pub(crate) const fn way(&self) -> Way {
+        self.way
     }
 
     /// Waits until the stream on which an older server speaks unasked is open, where it has one.

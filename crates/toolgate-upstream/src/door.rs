@@ -32,6 +32,8 @@ pub(crate) const EVENTS: &str = "text/event-stream";
 pub(crate) const ANSWERS: &str = "application/json, text/event-stream";
 /// How long a server may ponder on a question that older ones don't know, before it is taken for one of those.
 const DISCOVER_WITHIN: Duration = Duration::from_secs(8);
+/// How long a server of the older transport may take to say that it has heard.
+const TOLD_WITHIN: Duration = Duration::from_secs(60);
 /// A request that is refused this often is refused.
 const MOST_TRIES: u32 = 5;
 
@@ -97,6 +99,32 @@ impl Door {
                 return Ok(response);
             }
             before += 1;
+        }
+    }
+
+    /// Opens the stream on which servers of the older transport speak.
+    pub(crate) async fn listen(&self, url: &str, headers: &HeaderMap) -> Result<Response, Failed> {
+        let get = || self.http.get(url).header(ACCEPT, EVENTS).headers(headers.clone());
+        let response = self.send(get).await?;
+        let status = response.status();
+        if !status.is_success() || !content_type(&response).starts_with(EVENTS) {
+            return Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16())));
+        }
+        Ok(response)
+    }
+
+    /// Says something to a server of the older transport, which answers elsewhere.
+    pub(crate) async fn tell(
+        &self,
+        url: &str,
+        headers: &HeaderMap,
+        body: bytes::Bytes,
+    ) -> Result<(), Failed> {
+        let post = || self.to(url).headers(headers.clone()).timeout(TOLD_WITHIN).body(body.clone());
+        let status = self.send(post).await?.status();
+        match status.is_success() {
+            true => Ok(()),
+            false => Err(StreamableHttpError::Client(HttpFault::Status(status.as_u16()))),
         }
     }
 

@@ -81,6 +81,16 @@ pub(crate) fn events(
     checked.boxed()
 }
 
+/// The events of a stream that belongs to no request, as they are: each within bounds, the first that is not ends it.
+pub(crate) fn raw_events(response: Response, most: usize) -> BoxStream<'static, Result<Sse, SseError>> {
+    SseStream::from_bytes_stream(bounded(response.bytes_stream(), most, None).boxed()).boxed()
+}
+
+/// Whether a stream ended because an event is larger than we read.
+pub(crate) fn is_too_large(error: &SseError) -> bool {
+    matches!(error, SseError::Body(cause) if matches!(cause.downcast_ref(), Some(Unread::TooLarge)))
+}
+
 /// A server that wants us back at once, again and again, is not obeyed.
 fn patient(mut event: Sse) -> Sse {
     event.retry = event.retry.map(|millis| millis.clamp(SOONEST_RETRY, LATEST_RETRY));

@@ -183,6 +183,19 @@ impl Fault {
         }
     }
 
+    /// Whether a connection did not come about because nothing at the address takes requests.
+    pub(crate) fn is_not_there(error: &ClientInitializeError) -> bool {
+        match error {
+            ClientInitializeError::TransportError { error, .. } => {
+                let error: &(dyn std::error::Error + 'static) = error.error.as_ref();
+                let status = error.downcast_ref::<StreamableHttpError<HttpFault>>();
+                matches!(status, Some(StreamableHttpError::Client(HttpFault::Status(404 | 405))))
+            }
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => Self::is_not_there(fallback),
+            _ => false,
+        }
+    }
+
     /// From an exchange over HTTP.
     pub(crate) fn of_http(server: &str, error: &StreamableHttpError<HttpFault>) -> Self {
         match error {
@@ -193,7 +206,8 @@ impl Fault {
                 Self::Lost(format!("HTTP {status}"))
             }
             StreamableHttpError::Client(HttpFault::Status(status @ (404 | 405))) => {
-                let why = "there is no streamable HTTP endpoint at this address; that of before 2025 is not spoken here";
+                let why =
+                    "there is no MCP server at this address, neither a streamable one nor one of before 2025";
                 Self::Answered(Box::new(unreachable(
                     server,
                     &format!("it answered with HTTP {status}: {why}"),
@@ -229,7 +243,7 @@ pub(crate) fn unreachable(server: &str, why: &str) -> CallError {
     } else if why.ends_with(NOT_HELD) {
         "`toolgate connection set mcp:<server> --kind env --name <variable>` keeps it"
     } else {
-        "check its address or program, and what `[egress]` lets through; where they are right, try again later"
+        "check its address or program, and what `[egress]` lets through (a proxy is named there); where they are right, try again later"
     };
     CallError::new(ErrorCode::UpstreamFailed, format!("`{server}` can't be used: {why}")).hint(hint)
 }

@@ -22,6 +22,7 @@ mod interaction;
 mod keys;
 mod listing;
 mod measure;
+mod old_http;
 mod opening;
 mod outcome;
 mod phishing;

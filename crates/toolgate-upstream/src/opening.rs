@@ -22,6 +22,7 @@ use crate::door::Door;
 use crate::fault::{BadAnswers, Fault};
 use crate::handler::{Changed, Handler};
 use crate::keys::Keys;
+use crate::old_http::OldHttp;
 use crate::pipe::Pipe;
 use crate::settings::Settings;
 
@@ -34,6 +35,15 @@ pub(crate) enum Era {
     Legacy,
 }
 
+/// Over what a server is spoken to at its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The streamable transport, or a program's pipe.
+    Usual,
+    /// The transport of 2024-11-05.
+    Old,
+}
+
 /// What is needed to connect.
 pub(crate) struct Dial {
     pub(crate) name: Slug,
@@ -43,6 +53,8 @@ pub(crate) struct Dial {
     pub(crate) egress: toolgate_egress::EgressClient,
     pub(crate) settings: Settings,
     pub(crate) era: Option<Era>,
+    /// Over what it was spoken to the last time; none when nothing is known.
+    pub(crate) way: Option<Way>,
     pub(crate) stderr: Stderr,
     pub(crate) changed: Changed,
     /// What becomes of questions in the middle of a call.
@@ -57,18 +69,58 @@ pub(crate) struct Opened {
     pub(crate) hears: Option<CancellationToken>,
     /// The short way for calls, where there is one.
     pub(crate) direct: Option<Direct>,
+    pub(crate) way: Way,
 }
 
 impl Dial {
     /// Connects. The caller sets the time limit.
     pub(crate) async fn open(&self) -> Result<Opened, Fault> {
-        match self.attempt(self.era).await {
+        if let (Some(Way::Old), Transport::Http { url, headers }) = (self.way, &self.transport) {
+            let opened = self.attempt_old(url, headers).await;
+            return opened.map_err(|unopened| unopened.into_fault(self.name.as_str()));
+        }
+        let opened = match self.attempt(self.era).await {
             // Of older servers some answer a question they don't know with something, or leave. They get another chance
             // to be greeted the way they know.
             Err(Unopened::Greeting(_)) if self.era.is_none() => self.attempt(Some(Era::Legacy)).await,
             opened => opened,
-        }
-        .map_err(|unopened| unopened.into_fault(self.name.as_str()))
+        };
+        let opened = match (opened, &self.transport) {
+            // Nothing is posted there: what is there may be a stream, as it was before 2025. Where it is not, what was
+            // said first stands.
+            (Err(unopened), Transport::Http { url, headers }) if unopened.is_not_there() => {
+                match self.attempt_old(url, headers).await {
+                    Err(Unopened::Fault(Fault::Answered(_))) => Err(unopened),
+                    tried => tried,
+                }
+            }
+            (opened, _) => opened,
+        };
+        opened.map_err(|unopened| unopened.into_fault(self.name.as_str()))
+    }
+
+    /// Connects over the transport of 2024-11-05.
+    async fn attempt_old(&self, url: &str, headers: &BTreeMap<String, String>) -> Result<Opened, Unopened> {
+        let target = self.target(url)?;
+        let bad = BadAnswers::default();
+        let (keys, most) = (Arc::clone(&self.keys), self.settings.largest_message);
+        let door = Door::new(self.egress.http(), keys, most, bad.clone(), None);
+        let custom = http_config(&target, headers, self.concurrency, most).custom_headers;
+        let opened = OldHttp::open(door, &target, custom.into_iter().collect()).await;
+        let transport = opened.map_err(|error| match Fault::of_http(self.name.as_str(), &error) {
+            Fault::Lost(why) => Fault::NotSent(why),
+            other => other,
+        })?;
+        let handler = Handler::new(Arc::clone(&self.changed), self.questions);
+        let service = handler.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await?;
+        Ok(Opened { service, bad, hears: None, direct: None, way: Way::Old })
+    }
+
+    /// Where a server is, if requests may go there.
+    fn target(&self, url: &str) -> Result<Url, Fault> {
+        let target = Url::parse(url).map_err(|_| Fault::NotSent("its address is none".to_owned()))?;
+        self.egress.check_url(&target).map_err(|error| Fault::NotSent(error.to_string()))?;
+        Ok(target)
     }
 
     async fn attempt(&self, era: Option<Era>) -> Result<Opened, Unopened> {
@@ -82,7 +134,7 @@ impl Dial {
                 let bad = BadAnswers::default();
                 let pipe = Pipe::new(started, self.settings.largest_message, bad.clone());
                 let service = handler.serve_with_lifecycle(pipe, self.mode(era)).await?;
-                Ok(Opened { service, bad, hears: None, direct: None })
+                Ok(Opened { service, bad, hears: None, direct: None, way: Way::Usual })
             }
             Transport::Http { url, headers } => self.attempt_http(url, headers, handler, era).await,
         }
@@ -95,8 +147,7 @@ impl Dial {
         handler: Handler,
         era: Option<Era>,
     ) -> Result<Opened, Unopened> {
-        let target = Url::parse(url).map_err(|_| Fault::NotSent("its address is none".to_owned()))?;
-        self.egress.check_url(&target).map_err(|error| Fault::NotSent(error.to_string()))?;
+        let target = self.target(url)?;
         let (most, bad) = (self.settings.largest_message, BadAnswers::default());
         let calls = (self.questions == Questions::Ask).then(|| handler.calls().clone());
         let door = Door::new(self.egress.http(), Arc::clone(&self.keys), most, bad.clone(), calls);
@@ -107,7 +158,7 @@ impl Dial {
         let transport = StreamableHttpClientTransport::with_client(door, config);
         let service = handler.serve_with_lifecycle(transport, self.mode(era)).await?;
         let direct = direct.filter(|_| era_of(&service) == Era::Modern);
-        Ok(Opened { service, bad, hears, direct })
+        Ok(Opened { service, bad, hears, direct, way: Way::Usual })
     }
 
     fn mode(&self, era: Option<Era>) -> ClientLifecycleMode {
@@ -186,6 +237,12 @@ impl From<ClientInitializeError> for Unopened {
 }
 
 impl Unopened {
+    /// Whether nothing that takes requests is at the address.
+    fn is_not_there(&self) -> bool {
+        let (Self::Greeting(error) | Self::Failed(error)) = self else { return false };
+        Fault::is_not_there(error)
+    }
+
     fn into_fault(self, server: &str) -> Fault {
         match self {
             Self::Fault(fault) => fault,

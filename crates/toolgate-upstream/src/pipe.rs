@@ -156,7 +156,7 @@ impl Pipe {
 }
 
 /// The id of a message that can't be read as a whole. Skipping over a value needs no stack and no text.
-fn id_of(text: &[u8]) -> Option<i64> {
+pub(crate) fn id_of(text: &[u8]) -> Option<i64> {
     #[derive(serde::Deserialize)]
     struct Head {
         id: Option<i64>,

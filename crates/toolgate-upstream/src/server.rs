@@ -21,7 +21,7 @@ use crate::connection::Connection;
 use crate::fault::{Fault, unreachable};
 use crate::handler::Changed;
 use crate::keys::Brokered;
-use crate::opening::{Dial, Era};
+use crate::opening::{Dial, Era, Way};
 use crate::places::Places;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
@@ -59,6 +59,7 @@ struct State {
     /// The last fault, safe to show, and when it was; none once it did what was asked of it.
     last: Option<(String, Timestamp)>,
     era: Option<Era>,
+    way: Option<Way>,
     protocol: Option<String>,
     typical: Option<Duration>,
     lanes: HashMap<Option<PrincipalId>, Lane>,
@@ -158,7 +159,7 @@ impl Server {
                 link => return Ok(link.clone()),
             }
         }
-        let opening = self.open(key.clone(), state.era);
+        let opening = self.open(key.clone(), state.era, state.way);
         state.lanes.insert(key, Lane { link: Link::Opening(opening.clone()), used: Instant::now() });
         Ok(Link::Opening(opening))
     }
@@ -249,11 +250,11 @@ impl Server {
     }
 
     /// Connects in a task of its own: who asked first may leave, and others still wait for it.
-    fn open(self: &Arc<Self>, person: Option<PrincipalId>, era: Option<Era>) -> Opening {
+    fn open(self: &Arc<Self>, person: Option<PrincipalId>, era: Option<Era>, way: Option<Way>) -> Opening {
         let server = Arc::clone(self);
         let task = tokio::spawn(async move {
             let within = Duration::from_millis(server.upstream.connect_timeout_ms);
-            let dial = server.dial(person.clone(), era);
+            let dial = server.dial(person.clone(), era, way);
             let attempt = tokio::time::timeout(within, greet(dial)).await;
             let fault = match attempt {
                 Ok(Ok(connection)) => return Ok(server.opened(person, connection)),
@@ -268,7 +269,7 @@ impl Server {
             .shared()
     }
 
-    fn dial(&self, person: Option<PrincipalId>, era: Option<Era>) -> Dial {
+    fn dial(&self, person: Option<PrincipalId>, era: Option<Era>, way: Option<Way>) -> Dial {
         let keys = Brokered::new(
             Arc::clone(&self.world.credentials),
             self.tenant.clone(),
@@ -285,6 +286,7 @@ impl Server {
             egress: self.world.egress.clone(),
             settings: self.world.settings.clone(),
             era,
+            way,
             stderr: self.stderr.clone(),
             changed: Arc::clone(&self.changed),
             questions: self.upstream.questions,
@@ -295,6 +297,7 @@ impl Server {
         let connection = Arc::new(connection);
         let mut state = self.state();
         state.era = Some(connection.era());
+        state.way = Some(connection.way());
         state.protocol = Some(connection.protocol());
         state.lanes.insert(person, Lane { link: Link::Open(Arc::clone(&connection)), used: Instant::now() });
         drop(state);
@@ -309,6 +312,7 @@ impl Server {
         state.lanes.remove(person);
         // It may have been replaced by one that greets otherwise.
         state.era = None;
+        state.way = None;
         if error.code == ErrorCode::ConnectionNeeded {
             state.note(error.message.clone());
         } else {

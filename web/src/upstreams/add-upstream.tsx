@@ -87,7 +87,7 @@ export function AddUpstream({ onClose }: { onClose: () => void }) {
         />
       </div>
       {kind === "http" ? (
-        <Field id="upstream-url" label="Address" hint="Of its streamable HTTP endpoint.">
+        <Field id="upstream-url" label="Address" hint="Of its streamable HTTP endpoint, or of its stream of events where it is older.">
           {(aria) => (
             <Input {...aria} type="url" placeholder="https://mcp.example.com/mcp" value={url} onChange={(event) => setUrl(event.target.value)} />
           )}

@@ -94,7 +94,7 @@ pub(crate) enum UpstreamCommand {
 pub(crate) struct AddArgs {
     /// Its name; it stands in the ids of its tools, as in mcp__NAME__TOOL.
     name: Slug,
-    /// Where a streamable HTTP server is.
+    /// Where an HTTP server is: its streamable endpoint, or its stream of events where it is older.
     #[arg(long, value_name = "URL", conflicts_with = "command", required_unless_present = "command")]
     at: Option<String>,
     /// A header for each request, name=value; no secrets [may be repeated]

@@ -27,7 +27,7 @@ Examples:
 pub(crate) struct SetArgs {
     /// Its name.
     name: Slug,
-    /// Where a streamable HTTP server is now.
+    /// Where an HTTP server is now.
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     at: Option<String>,
     /// A header to add or change, name=value; no secrets [may be repeated]

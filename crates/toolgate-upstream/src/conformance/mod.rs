@@ -91,6 +91,7 @@ fn dial(scenario: &Scenario) -> Result<Dial, String> {
         egress,
         settings: Settings::default(),
         era: None,
+        way: None,
         stderr: Stderr::default(),
         changed: Arc::new(|| {}),
         questions: questions(scenario),

@@ -170,6 +170,25 @@ if (transport === 'stdio') {
 } else {
   let session = 0
   let calls = 0
+  // The transport of 2024-11-05: a stream, and an address named there for what clients say.
+  let stream
+  async function old(request, response, { body: message }) {
+    if (request.method === 'GET') {
+      stream = response
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const place = is('elsewhere') ? 'http://127.0.0.2:9/messages' : '/messages?session=1'
+      return is('nowhere') ? undefined : response.write(`event: endpoint\ndata: ${place}\n\n`)
+    }
+    if (!request.url.startsWith('/messages')) { response.writeHead(405); return response.end() }
+    if (message.method === 'tools/call' && is('teapot')) { response.writeHead(418); return response.end() }
+    response.writeHead(202)
+    response.end('Accepted')
+    const event = value => stream.write(Buffer.concat([Buffer.from('event: message\ndata: '), Buffer.isBuffer(value) ? value : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), Buffer.from('\n\n')]))
+    if (message.params?.arguments?.do === 'breaks') return stream.destroy()
+    stream.write('event: ping\ndata: {}\n\n: alive\n\n')
+    const done = heard(message) ? await answer(message, event) : null
+    if (done !== null) event(done.raw ?? { jsonrpc: '2.0', id: message.id, ...done })
+  }
   const pem = () => readFileSync(new URL('nobody.pem', import.meta.url))
   const listen = handle => is('tls') ? createTls({ key: pem(), cert: pem() }, handle) : createServer(handle)
   const server = listen((request, response) => {
@@ -183,6 +202,7 @@ if (transport === 'stdio') {
       if (is('redirects')) { response.writeHead(307, { location: 'http://169.254.169.254/' }); return response.end() }
       if (is('closed') && request.headers.authorization !== 'Bearer good') return json(401, {}, { 'www-authenticate': 'Bearer' })
       if (is('forbidding')) return json(403, {}, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="more"' })
+      if (is('old')) return old(request, response, entry)
       if (request.method !== 'POST') { response.writeHead(request.method === 'GET' ? 405 : 204); return response.end() }
       const message = entry.body
       response.on('close', () => { if (!response.writableEnded) seen.push({ closed: message.method }) })

@@ -4,6 +4,7 @@
 mod hostile;
 mod http;
 mod keys;
+mod old_http;
 mod peers;
 mod plane;
 mod process;

@@ -81,9 +81,19 @@ async fn everything_by_stdio() {
 
 #[tokio::test]
 async fn everything_by_http() {
+    everything_at("streamableHttp", "/mcp").await;
+}
+
+/// The transport of before 2025, which it speaks at an address of its own.
+#[tokio::test]
+async fn everything_by_http_and_events() {
+    everything_at("sse", "/sse").await;
+}
+
+async fn everything_at(transport: &str, path: &str) {
     let port = free_port();
     let mut process = tokio::process::Command::new(npm("mcp-server-everything"))
-        .arg("streamableHttp")
+        .arg(transport)
         .env("PORT", port.to_string())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -92,11 +102,11 @@ async fn everything_by_http() {
         .unwrap();
     let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
     while let Some(line) = lines.next_line().await.unwrap() {
-        if line.contains("listening on port") {
+        if line.contains("on port") {
             break;
         }
     }
-    let url = format!("http://127.0.0.1:{port}/mcp");
+    let url = format!("http://127.0.0.1:{port}{path}");
     everything(&Plane::new(upstream(Transport::Http { url, headers: [].into() })).await).await;
 }
 
