@@ -1,20 +1,40 @@
 //! Names of servers' tools that could be taken for others: the same but for case, separators, a prefix or letters of
 //! another script. One and the same name at two servers is none: the server stands in a tool's id.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use toolgate_core::Actor;
+use toolgate_core::document::Document;
 use toolgate_core::id::{Slug, ToolName};
 use toolgate_core::port::upstream::Upstreams;
 use toolgate_core::upstream::{ToolState, UpstreamTool, is_tool_id};
 
 use crate::App;
-use crate::stored::Stored;
 
 /// What else is called how, by the look of it.
 pub(crate) struct Names<'a> {
     pool: &'a dyn Upstreams,
     looks: HashMap<String, Vec<Called>>,
+}
+
+/// What of a tool's document says how it is called. There may be thousands, each with its schemas, and these are not
+/// looked at.
+#[derive(Deserialize)]
+struct Named<'a> {
+    upstream: Slug,
+    id: ToolName,
+    #[serde(borrow)]
+    offer: Option<NamedOffer<'a>>,
+    accepted: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct NamedOffer<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
 }
 
 /// One way in which a tool is called.
@@ -30,11 +50,12 @@ struct Called {
 
 impl App {
     /// The names of our own tools and of everything that servers have here.
-    pub(crate) fn names<'a>(&'a self, actor: &Actor, all: &[Stored<UpstreamTool>]) -> Option<Names<'a>> {
+    pub(crate) fn names<'a>(&'a self, actor: &Actor, all: &[Document]) -> Option<Names<'a>> {
         let mut names = Names { pool: self.upstreams()?.as_ref(), looks: HashMap::new() };
-        for tool in all.iter().map(|stored| &stored.body).filter(|tool| tool.offer.is_some()) {
-            let Some(name) = tool.offer.as_ref().map(|offer| offer.name.as_str()) else { continue };
-            let offered_only = tool.accepted.is_none();
+        for document in all {
+            let Ok(tool) = serde_json::from_str::<Named>(document.body.as_str()) else { continue };
+            let Some(name) = tool.offer.map(|offer| offer.name) else { continue };
+            let (name, offered_only) = (name.as_ref(), tool.accepted.is_none());
             let called = |bare| Called {
                 tool: tool.id.clone(),
                 server: Some(tool.upstream.clone()),

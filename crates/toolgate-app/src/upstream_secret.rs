@@ -115,8 +115,8 @@ fn is_secret_header(text: &str) -> bool {
 fn is_credential(text: &str) -> bool {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     words.windows(2).any(|pair| {
-        let scheme =
-            ["bearer", "basic"].iter().any(|it| pair[0].trim_start_matches('=').eq_ignore_ascii_case(it));
+        let word = pair[0].rsplit(['=', ':']).next().unwrap_or_default();
+        let scheme = ["bearer", "basic"].iter().any(|it| word.eq_ignore_ascii_case(it));
         let random = pair[1].bytes().any(|b| b.is_ascii_digit()) || pair[1].ends_with('=');
         scheme && pair[1].len() >= 8 && random
     })
@@ -199,6 +199,7 @@ mod tests {
             &["-H", "Authorization: Basic dXNlcjpwYXNzd29yZA=="],
             &["--header", "Authorization:${SCHEME} hunter2"],
             &["--auth", "Basic dXNlcjpwYXNzd29yZA=="],
+            &["--auth=Basic dXNlcjpwYXNzd29yZA=="],
             &["--token", "abc${REST}"],
         ] {
             assert!(!arguments(bad), "{bad:?}");

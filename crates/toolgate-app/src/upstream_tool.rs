@@ -70,8 +70,11 @@ impl App {
         limit: usize,
     ) -> Result<(Vec<Stored<UpstreamTool>>, Option<String>), AppError> {
         self.require(actor, Area::Upstreams)?;
-        let mut all = self.stored::<UpstreamTool>(actor, KIND).await?;
-        let names = self.names(actor, &all);
+        let documents = self.documents(actor, KIND).await?;
+        let names = self.names(actor, &documents);
+        let mut all = documents.into_iter().map(Stored::<UpstreamTool>::of).collect::<Result<Vec<_>, _>>()?;
+        // Databases have orders of their own; pages are cut in this one.
+        all.sort_by(|a, b| a.name.cmp(&b.name));
         all.retain(|tool| upstream.is_none_or(|name| tool.body.upstream == *name));
         all.retain(|tool| state.is_none_or(|state| tool.body.state() == state));
         let (mut part, next) = part_of(all, |tool| &tool.name, after, limit);
@@ -94,8 +97,8 @@ impl App {
                 stored.body.warnings.push(note);
             }
         }
-        let all = self.stored::<UpstreamTool>(actor, KIND).await?;
-        if let Some(names) = self.names(actor, &all) {
+        let documents = self.documents(actor, KIND).await?;
+        if let Some(names) = self.names(actor, &documents) {
             names.note(&mut stored.body);
         }
         let unusable = stored.body.offer.as_ref().and_then(|offer| {

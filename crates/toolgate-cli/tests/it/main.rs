@@ -21,5 +21,6 @@ mod shown;
 mod terminal;
 mod tool;
 mod upstream;
+mod upstream_argument;
 mod upstream_note;
 mod upstream_schema;

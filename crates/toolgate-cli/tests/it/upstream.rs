@@ -25,7 +25,7 @@ impl Peers {
         peers
     }
 
-    fn program(&self, name: &str, script: &str) {
+    pub(crate) fn program(&self, name: &str, script: &str) {
         use std::os::unix::fs::PermissionsExt;
         let path = self.folder.path().join(name);
         std::fs::write(&path, script).unwrap();
