@@ -166,8 +166,8 @@ impl Drop for Guard {
 /// it, which has no task, so notes on a task are left out.
 pub(crate) fn kept_whole(message: &[u8]) -> Cow<'_, [u8]> {
     let Ok(text) = std::str::from_utf8(message) else { return Cow::Borrowed(message) };
-    let lists = text.contains("\"taskSupport\"");
-    if !lists && !(text.contains("\"taskId\"") && text.contains("\"_meta\"")) {
+    let (lists, of_task) = (text.contains("\"taskSupport\""), text.contains("\"taskId\""));
+    if !lists && !of_task {
         return Cow::Borrowed(message);
     }
     let Ok(mut read) = serde_json::from_str::<Value>(text) else { return Cow::Borrowed(message) };
