@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_core::event::Event;
+use toolgate_core::once::once;
 use toolgate_core::output::Kept;
 use toolgate_core::port::store::Session;
 use toolgate_core::{Actor, CallError, CallResult, Invocation, JsonText, Status, Timestamp};
@@ -17,7 +18,7 @@ use crate::ErrorView;
 #[serde(deny_unknown_fields)]
 pub struct InvokeRequest {
     /// The arguments, as the tool's `input_schema` says.
-    #[serde(default = "empty_object")]
+    #[serde(default = "empty_object", deserialize_with = "once")]
     #[schema(value_type = Object)]
     pub input: Value,
     /// The thread of work it belongs to; left out, it gets one of its own.
