@@ -196,6 +196,10 @@ pub struct InvocationView {
     /// The call below it by which its MCP server asks a person something just now; left out in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<String>,
+    /// Where `POST` makes an address for whoever is to answer, while it waits for a person or a system outside and the
+    /// call is yours. Addresses are secrets that work once, so that each is shown when it is made and never again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links_url: Option<String>,
     /// Its events, oldest first; left out in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventView>>,
@@ -240,6 +244,7 @@ impl From<Invocation> for InvocationView {
             started_at: row.started_at.map(rfc3339),
             completed_at: row.completed_at.map(rfc3339),
             asks: None,
+            links_url: None,
             events: None,
         }
     }
