@@ -1,7 +1,8 @@
 //! Decisions, standing grants, approval rules and the inbox on the wire.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use toolgate_core::once::{once, some_once};
 use utoipa::ToSchema;
 
 use crate::InvocationView;
@@ -22,7 +23,7 @@ pub struct ApproveRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<String>,
     /// The input that you would rather see run. It is checked, decided on and previewed as if the caller had sent it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "other_input")]
     #[schema(value_type = Option<Object>)]
     pub input: Option<Value>,
     /// What you let run from now on, with this call as the example.
@@ -62,11 +63,16 @@ pub enum RememberWord {
     Any,
 }
 
+fn other_input<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Ok(some_once(deserializer)?.filter(|input| !input.is_null()))
+}
+
 /// Another input for a waiting call.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditRequest {
     /// The input.
+    #[serde(deserialize_with = "once")]
     #[schema(value_type = Object)]
     pub input: Value,
     /// `review.digest` of what you saw.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_core::event::Event;
+use toolgate_core::once::once;
 use toolgate_core::output::Kept;
 use toolgate_core::port::store::Session;
 use toolgate_core::{Actor, CallError, CallResult, Invocation, JsonText, Status, Timestamp};
@@ -17,7 +18,7 @@ use crate::ErrorView;
 #[serde(deny_unknown_fields)]
 pub struct InvokeRequest {
     /// The arguments, as the tool's `input_schema` says.
-    #[serde(default = "empty_object")]
+    #[serde(default = "empty_object", deserialize_with = "once")]
     #[schema(value_type = Object)]
     pub input: Value,
     /// The thread of work it belongs to; left out, it gets one of its own.
@@ -195,6 +196,10 @@ pub struct InvocationView {
     /// The call below it by which its MCP server asks a person something just now; left out in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<String>,
+    /// Where `POST` makes an address for whoever is to answer, while it waits for a person or a system outside and the
+    /// call is yours. Addresses are secrets that work once, so that each is shown when it is made and never again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links_url: Option<String>,
     /// Its events, oldest first; left out in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventView>>,
@@ -239,6 +244,7 @@ impl From<Invocation> for InvocationView {
             started_at: row.started_at.map(rfc3339),
             completed_at: row.completed_at.map(rfc3339),
             asks: None,
+            links_url: None,
             events: None,
         }
     }

@@ -63,6 +63,14 @@ impl App {
         })
     }
 
+    /// Whether this caller may make links for this call: it is their own or made in their name, or they administer.
+    #[must_use]
+    pub fn may_make_links(&self, actor: &Actor, invocation: &Invocation) -> bool {
+        let opened = &invocation.opened;
+        actor.may_see(&opened.tenant, &opened.actor, opened.subject.as_ref())
+            && self.within_reach(actor, invocation)
+    }
+
     /// New secrets for a waiting call of one's own, for whoever never got the first: callback and share link.
     ///
     /// # Errors
@@ -73,9 +81,7 @@ impl App {
         id: InvocationId,
     ) -> Result<(Option<String>, Option<String>), AppError> {
         let invocation = self.read_invocation(actor, id).await?;
-        let opened = &invocation.opened;
-        let theirs = actor.may_see(&opened.tenant, &opened.actor, opened.subject.as_ref());
-        if !theirs || !self.within_reach(actor, &invocation) {
+        if !self.may_make_links(actor, &invocation) {
             return Err(AppError::NotFound { what: "invocation" });
         }
         // A call whose server asks something waits by the question below it.

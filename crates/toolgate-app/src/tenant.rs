@@ -163,6 +163,12 @@ impl App {
     }
 
     /// Only managers of tenants in the default tenant see more than their own; to all others there is nothing.
+    /// Whether this caller is one of those who run the server and see all of it.
+    #[must_use]
+    pub fn runs_this_server(&self, actor: &Actor) -> bool {
+        self.runs_the_server(actor).is_ok()
+    }
+
     fn runs_the_server(&self, actor: &Actor) -> Result<(), AppError> {
         if actor.tenant == TenantId::default_tenant() && self.require(actor, Area::Tenants).is_ok() {
             return Ok(());

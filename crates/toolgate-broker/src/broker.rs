@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use toolgate_core::connection::{Connection, ConnectionKind, ConnectionState, Owner, SealedSecret};
 use toolgate_core::error::A_PAGE_HERE;
-use toolgate_core::id::{ConnectionId, TenantId};
+use toolgate_core::id::{ConnectionId, PrincipalKind, TenantId};
 use toolgate_core::port::broker::Services;
 use toolgate_core::port::capability::Clock;
 use toolgate_core::port::connection::{Credentials, Opened, Presented, Whose};
@@ -172,6 +172,11 @@ impl SecretBroker {
 
     /// What a call is told whose connection is not there or has to be made again.
     pub(crate) fn needed(&self, service: &str, owner: &Owner) -> CallError {
+        if let Owner::Person(principal) = owner
+            && principal.kind() != PrincipalKind::User
+        {
+            return nobodys(service);
+        }
         let base = self.parts.public_url.as_deref().unwrap_or_default().trim_end_matches('/');
         let (whose, link) = match owner {
             Owner::Shared => ("shared", format!("{base}/connections/{service}/connect?shared=true")),
@@ -205,6 +210,23 @@ impl SecretBroker {
             tracing::warn!(error = %cause, "a connection's use was not noted");
         }
     }
+}
+
+/// What an agent or a service is told that acts for no person. Whoever opened the page to connect would connect their own
+/// account, and this caller would be told the same again.
+fn nobodys(service: &str) -> CallError {
+    let set = match service.strip_prefix("mcp:") {
+        Some(name) => format!(" (`toolgate upstream set {name} --auth shared`)"),
+        None => String::new(),
+    };
+    let hint = format!(
+        "agents and services have no account of their own: use a key that acts for a person          (`toolgate key create --on-behalf`), or have one account serve all callers{set}"
+    );
+    let message =
+        format!("`{service}` is used with each person's own account, and this call is for no person");
+    CallError::new(ErrorCode::ConnectionNeeded, message)
+        .hint(hint)
+        .details(json!({ "service": service, "whose": "person" }))
 }
 
 fn owner_of(whose: Whose<'_>) -> Owner {

@@ -26,15 +26,17 @@ use toolgate_server::{Served, ServerSettings, ServerState};
 use toolgate_store_postgres::PostgresStore;
 use toolgate_store_sqlite::SqliteStore;
 
-use crate::config::{Config, ToolConfig};
+use crate::config::{Config, ToolConfig, check_hosts};
+use crate::listen::parse_listen;
 use crate::telemetry::{self, LogFormat};
-use crate::{broker, files, mcp_door, notify, oauth, oidc, print, shares, upstreams};
+use crate::{broker, files, mcp_door, names, notify, oauth, oidc, print, shares, upstreams};
 
 /// How to run a gate.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen.
-    #[arg(long, env = "TOOLGATE_LISTEN", default_value = "127.0.0.1:8787")]
+    /// Where to listen: an address and a port, `:8787` for every address of this machine, or only a port.
+    #[arg(long, env = "TOOLGATE_LISTEN", default_value = "127.0.0.1:8787", value_parser = parse_listen,
+          value_name = "ADDRESS")]
     listen: SocketAddr,
     #[command(flatten)]
     store: StoreArgs,
@@ -143,10 +145,19 @@ async fn serve(
     let listener =
         TcpListener::bind(args.listen).await.with_context(|| format!("can't listen on {}", args.listen))?;
     let address = listener.local_addr()?;
+    let watched = match config.metrics.address()? {
+        None => None,
+        Some(at) => Some(TcpListener::bind(at).await.with_context(|| format!("can't listen on {at}"))?),
+    };
     let Wired { app, runner, background, settings } = wire(args, config, address).await?;
     let stop = stop_signal()?;
-    let state = ServerState::new(app.clone(), settings.clone(), Some(metrics), stop.clone());
+    let state = ServerState::new(app.clone(), settings.clone(), Some(metrics.clone()), stop.clone());
     print::talk(format_args!("toolgate listens on http://{address}"));
+    if let Some(watched) = watched {
+        print::talk(format_args!("metrics are at http://{}/metrics", watched.local_addr()?));
+        let router = toolgate_server::metrics_alone(metrics);
+        tokio::spawn(toolgate_server::serve(watched, router, settings.clone(), stop.clone(), Duration::ZERO));
+    }
     offer_set_up(&app, settings.public_url.as_deref(), address).await?;
     let patience = Duration::from_secs(args.drain_seconds);
     let stopped = stop.clone();
@@ -238,12 +249,14 @@ pub(crate) async fn wire(args: &ServeArgs, config: Config, address: SocketAddr) 
     let app = app.with_outbox(notify::outbox(config.notify, known_at)?);
     let background = tokio::spawn(background.run(app.clone()));
 
+    check_hosts("--allow-host", &args.hosts)?;
     let mut settings =
         ServerSettings { hosts: [config.server.hosts, args.hosts.clone()].concat(), ..Default::default() };
     settings.max_body_bytes = config.server.max_body_bytes.unwrap_or(settings.max_body_bytes);
     settings.max_connections_per_peer =
         config.server.max_connections_per_peer.unwrap_or(settings.max_connections_per_peer);
     settings.trusted_proxies = config.server.trusted_proxies;
+    settings.metrics = config.metrics.door();
     settings.public_url = config.server.public_url.map(public_url).transpose()?;
     settings.hosts.extend(settings.public_url.as_deref().and_then(host_of));
     settings.origins = mcp_door::origins(config.server.origins)?;
@@ -317,8 +330,10 @@ fn bind_tools(args: &ServeArgs, config: &ToolConfig) -> anyhow::Result<Vec<Bound
         plugins.push(toolgate_fixtures::conformance::plugin());
     }
     let mut bound = Vec::new();
+    let mut known = Vec::new();
     for plugin in plugins {
         for (contract, capabilities, executor) in plugin.registrable()? {
+            known.push(contract.id.clone());
             // What is switched off is not even looked at: it can't keep the server from starting.
             if !config.enables(contract.id.as_str()) {
                 continue;
@@ -330,11 +345,21 @@ fn bind_tools(args: &ServeArgs, config: &ToolConfig) -> anyhow::Result<Vec<Bound
         }
     }
     for (contract, executor) in tool_files(config.folder.as_deref())? {
+        known.push(contract.id.clone());
         if config.enables(contract.id.as_str()) {
             let id = contract.id.clone();
             let tool = toolgate_schema::register(contract, Vec::new(), executor)
                 .with_context(|| format!("the tool `{id}` could not be registered"))?;
             bound.push(tool);
+        }
+    }
+    let known: Vec<&str> = known.iter().map(|id| id.as_str()).collect();
+    for (setting, named) in
+        [("enabled", config.enabled.as_deref().unwrap_or_default()), ("disabled", &config.disabled)]
+    {
+        for (name, meant) in names::unknown(named, &known) {
+            let meant = meant.map(|id| format!("; did you mean `{id}`?")).unwrap_or_default();
+            tracing::warn!("`tools.{setting}` names `{name}`, and there is no such tool{meant}");
         }
     }
     if args.fixture_copies > 0 {

@@ -29,6 +29,7 @@ pub mod limit;
 pub mod notification;
 pub mod number;
 pub mod oauth;
+pub mod once;
 pub mod output;
 pub mod pattern;
 pub mod port;

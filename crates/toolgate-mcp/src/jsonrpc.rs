@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use toolgate_core::number::{TOO_WIDE, has_wide_integer};
+use toolgate_core::once::{repeated_key, some_once};
 
 use crate::batch::is_batch;
 use crate::rpc_error::RpcError;
@@ -120,12 +121,21 @@ struct Envelope {
     id: Option<Value>,
     #[serde(default)]
     method: Option<Value>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "some_once")]
     params: Option<Value>,
     #[serde(default, deserialize_with = "present")]
     result: Option<Value>,
     #[serde(default, deserialize_with = "present")]
     error: Option<Value>,
+}
+
+/// The id of a message whose rest can't be used.
+fn id_in(bytes: &[u8]) -> Option<Id> {
+    #[derive(Deserialize)]
+    struct Named {
+        id: Option<Value>,
+    }
+    serde_json::from_slice::<Named>(bytes).ok()?.id.as_ref().and_then(Id::of)
 }
 
 /// `null` is something else than nothing.
@@ -148,6 +158,12 @@ impl Message {
             return Err(malformed(None, "batches are not taken"));
         }
         let envelope: Envelope = serde_json::from_slice(bytes).map_err(|cause| {
+            if let Some(key) = repeated_key(&cause.to_string()) {
+                let hint = "say each field of an object once";
+                let message = format!("the message says `{key}` twice");
+                let error = RpcError::coded(RpcError::INVALID_PARAMS, "validation", message, hint);
+                return Box::new(Malformed { id: id_in(bytes), error });
+            }
             if cause.is_data() {
                 return malformed(None, "the body is not a JSON-RPC message");
             }
@@ -245,6 +261,8 @@ mod tests {
             (-32600, Some(Id::Number(4)))
         );
         assert_eq!(refused(r#"{"jsonrpc":"2.0","id":4,"id":5,"method":"m"}"#).0, -32600);
+        let twice = r#"{"jsonrpc":"2.0","method":"m","params":{"arguments":{"to":1,"to":2}},"id":4}"#;
+        assert_eq!(refused(twice), (-32602, Some(Id::Number(4))));
         let deep = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":{}1{}}}}}"#,
             "[".repeat(5000),

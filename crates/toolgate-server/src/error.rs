@@ -5,9 +5,9 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use toolgate_api::{CallView, DoorCode, ErrorBody, ErrorView};
 use toolgate_app::{AppError, IdentityFault};
-use toolgate_core::ErrorCode;
 use toolgate_core::port::store::StoreError;
 use toolgate_core::runner::RunError;
+use toolgate_core::{CallError, ErrorCode};
 
 /// What a handler answers when there is nothing to show.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct ApiError {
     status: StatusCode,
     error: ErrorView,
     retry_after_seconds: Option<u64>,
+    /// Whether a credential came along that does not work here.
+    invalid_token: bool,
 }
 
 impl ApiError {
@@ -28,6 +30,7 @@ impl ApiError {
                 details: None,
             },
             retry_after_seconds: None,
+            invalid_token: false,
         }
     }
 
@@ -41,7 +44,13 @@ impl ApiError {
                 details: None,
             },
             retry_after_seconds: None,
+            invalid_token: false,
         }
+    }
+
+    fn of_call(error: CallError) -> Self {
+        let code = error.code;
+        Self { error: error.into(), ..Self::call(code, "") }
     }
 
     pub(crate) const fn status(&self) -> StatusCode {
@@ -54,6 +63,13 @@ impl ApiError {
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.error.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, where what came as a credential is no longer one, or is one for elsewhere: clients then get a new one
+    /// instead of trying again.
+    pub(crate) const fn invalid_token(mut self) -> Self {
+        self.invalid_token = true;
         self
     }
 
@@ -104,9 +120,9 @@ impl IntoResponse for ApiError {
         }
         let mut response = (self.status, Json(ErrorBody { error: self.error })).into_response();
         if code == StatusCode::UNAUTHORIZED {
-            response
-                .headers_mut()
-                .insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+            let challenge = if self.invalid_token { "Bearer error=\"invalid_token\"" } else { "Bearer" };
+            let challenge = header::HeaderValue::from_static(challenge);
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
         let at_once = (code == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
         if let Some(seconds) = self.retry_after_seconds.or(at_once) {
@@ -165,7 +181,7 @@ impl From<AppError> for ApiError {
                 let wait =
                     error.details.as_ref().and_then(|details| details.get("retry_after_seconds")?.as_f64());
                 let retry_after_seconds = wait.map(|wait| wait.ceil() as u64);
-                Self { status: call_status(error.code), error: error.into(), retry_after_seconds }
+                Self { retry_after_seconds, ..Self::of_call(error) }
             }
             AppError::Run(RunError::UnknownSession(_)) => Self::door(DoorCode::NotFound, cause.to_string())
                 .hint("leave `session_id` out, or make one with `POST /api/v1/sessions`"),
@@ -175,9 +191,7 @@ impl From<AppError> for ApiError {
             )
             .hint("use a new key for a new call, or send the first body again")
             .details(serde_json::json!({ "first_call_id": first.to_string() })),
-            AppError::Run(RunError::Refused(error)) => {
-                Self { status: call_status(error.code), error: error.into(), retry_after_seconds: None }
-            }
+            AppError::Run(RunError::Refused(error)) => Self::of_call(error),
             AppError::Run(RunError::Draining) => {
                 Self::door(DoorCode::ShuttingDown, "the server is shutting down")
                     .hint("try again in a moment")

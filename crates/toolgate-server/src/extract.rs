@@ -8,11 +8,15 @@ use serde::de::DeserializeOwned;
 use toolgate_api::DoorCode;
 use toolgate_app::Address;
 use toolgate_core::number::{TOO_WIDE, has_wide_integer};
+use toolgate_core::once::repeated_key;
 use toolgate_core::{Actor, ErrorCode};
 
 use crate::ServerState;
 use crate::auth::{Peer, SignedInCaller, base_url};
 use crate::error::ApiError;
+
+/// How tokens of applications begin.
+const TOKEN: &str = "tgo_";
 
 /// The authenticated caller: by key, or without one by cookie.
 #[derive(Debug)]
@@ -26,7 +30,7 @@ impl FromRequestParts<ServerState> for Caller {
             ApiError::door(DoorCode::Unauthenticated, "no valid key came with the request")
                 .hint("send `Authorization: Bearer <key>`")
         };
-        let Some(value) = parts.headers.get(header::AUTHORIZATION) else {
+        let Some(value) = one_credential(&parts.headers)? else {
             if !SignedInCaller::comes_with(parts) {
                 return Err(missing());
             }
@@ -42,7 +46,27 @@ impl FromRequestParts<ServerState> for Caller {
         // A token works only where it is for.
         let base = base_url(&state.settings, &parts.headers);
         let address = Address { base: &base, path: parts.uri.path() };
-        state.app.authenticate_at(key.trim(), peer.0, address).await?.map(Self).ok_or_else(missing)
+        state.app.authenticate_at(key.trim(), peer.0, address).await?.map(Self).ok_or_else(|| {
+            let elsewhere = key.trim().starts_with(TOKEN);
+            let refused = missing().invalid_token();
+            match elsewhere {
+                true => {
+                    refused.hint("a token works at the address it is for; get one for this, or send a key")
+                }
+                false => refused,
+            }
+        })
+    }
+}
+
+/// The header with the credential. Of two, which one is meant depends on who reads them, so neither is believed.
+pub(crate) fn one_credential(headers: &header::HeaderMap) -> Result<Option<&header::HeaderValue>, ApiError> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let first = values.next();
+    match values.next() {
+        None => Ok(first),
+        Some(_) => Err(ApiError::door(DoorCode::BadRequest, "the request has two `Authorization` headers")
+            .hint("send one")),
     }
 }
 
@@ -89,10 +113,7 @@ impl<T: DeserializeOwned> FromRequest<ServerState> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &ServerState) -> Result<Self, ApiError> {
-        if !is_json(request.headers().get(header::CONTENT_TYPE)) {
-            return Err(ApiError::door(DoorCode::UnsupportedMediaType, "the body must be JSON")
-                .hint("send `Content-Type: application/json`"));
-        }
+        check_json(request.headers().get(header::CONTENT_TYPE))?;
         parse(&read(request, state).await?).map(Self)
     }
 }
@@ -105,26 +126,39 @@ impl<T: DeserializeOwned + Default> FromRequest<ServerState> for OptionalJson<T>
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &ServerState) -> Result<Self, ApiError> {
-        let json = is_json(request.headers().get(header::CONTENT_TYPE));
+        let json = check_json(request.headers().get(header::CONTENT_TYPE));
         let bytes = read(request, state).await?;
-        if bytes.is_empty() || (json && bytes.trim_ascii() == b"null") {
+        if bytes.is_empty() || (json.is_ok() && bytes.trim_ascii() == b"null") {
             return Ok(Self(T::default()));
         }
-        if !json {
-            return Err(ApiError::door(DoorCode::UnsupportedMediaType, "the body must be JSON")
-                .hint("send `Content-Type: application/json`"));
-        }
+        json?;
         parse(&bytes).map(Self)
     }
 }
 
-pub(crate) fn is_json(content_type: Option<&header::HeaderValue>) -> bool {
+/// That a body is announced as JSON, in the one encoding that JSON is sent in.
+pub(crate) fn check_json(content_type: Option<&header::HeaderValue>) -> Result<(), ApiError> {
+    let refused = |message: &str| {
+        Err(ApiError::door(DoorCode::UnsupportedMediaType, message)
+            .hint("send `Content-Type: application/json`"))
+    };
     let text = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = text.split(';').next().unwrap_or_default().trim();
-    essence.eq_ignore_ascii_case("application/json")
+    let mut parts = text.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default();
+    let json = essence.eq_ignore_ascii_case("application/json")
         || (essence.len() > 17
             && essence.to_ascii_lowercase().starts_with("application/")
-            && essence.ends_with("+json"))
+            && essence.ends_with("+json"));
+    if !json {
+        return refused("the body must be JSON");
+    }
+    let mut charsets = parts
+        .filter_map(|part| part.split_once('='))
+        .filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
+        .map(|(_, value)| value.trim().trim_matches('"'));
+    let utf8 =
+        |charset: &str| ["utf-8", "utf8", "us-ascii"].iter().any(|one| charset.eq_ignore_ascii_case(one));
+    if charsets.all(utf8) { Ok(()) } else { refused("JSON is sent as UTF-8, and in no other charset") }
 }
 
 pub(crate) async fn read(request: Request, state: &ServerState) -> Result<Bytes, ApiError> {
@@ -139,6 +173,11 @@ pub(crate) async fn read_body(
     state: &ServerState,
 ) -> Result<Bytes, ApiError> {
     let most = state.settings.max_body_bytes;
+    let plain = |value: &header::HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    if !headers.get_all(header::CONTENT_ENCODING).iter().all(plain) {
+        return Err(ApiError::door(DoorCode::UnsupportedMediaType, "a compressed body is not taken")
+            .hint("send it as it is, without `Content-Encoding`"));
+    }
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if announced.is_some_and(|length: u64| length > most as u64) {
         return Err(ApiError::door(
@@ -175,6 +214,10 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         if cause.is_data() {
             // Serde's text repeats values; only the names of fields may go back.
             let text = cause.to_string();
+            if let Some(key) = repeated_key(&text) {
+                return ApiError::call(ErrorCode::Validation, format!("the input says `{key}` twice"))
+                    .hint("say each field of an object once");
+            }
             let named = text.starts_with("unknown field") || text.starts_with("missing field");
             let what =
                 if named && text.len() < 200 { text } else { format!("it has the wrong shape at {place}") };

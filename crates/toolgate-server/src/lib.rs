@@ -17,6 +17,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 use toolgate_app::App;
 
+pub use auth::{NoProxy, TrustedProxy};
+pub use health::{Metrics, metrics_alone};
 pub use serve::{Served, answer, serve};
 
 /// What the doors work with. Cheap to clone: every request does, at each layer.
@@ -57,7 +59,7 @@ pub struct ServerSettings {
     /// The most connections at once from one address; trusted proxies may have more.
     pub max_connections_per_peer: usize,
     /// Proxies whose word on where a request comes from is taken.
-    pub trusted_proxies: Vec<std::net::IpAddr>,
+    pub trusted_proxies: Vec<TrustedProxy>,
     /// Where browsers find this server, such as `https://tools.example.com`; none means what each request names.
     pub public_url: Option<String>,
     /// Further sites, such as `https://app.example.com`, whose pages may use the MCP door.
@@ -68,6 +70,8 @@ pub struct ServerSettings {
     pub fixtures: Option<toolgate_mcp::Fixtures>,
     /// Who everyone at the MCP door is, without showing a credential: for doors that strangers can't reach.
     pub mcp_caller: Option<toolgate_core::id::PrincipalId>,
+    /// Who may read `/metrics` here.
+    pub metrics: Metrics,
     /// How much of what MCP clients are told may wait to be read.
     pub unread: toolgate_mcp::UnreadLimits,
 }
@@ -87,6 +91,7 @@ impl Default for ServerSettings {
             sealer: None,
             fixtures: None,
             mcp_caller: None,
+            metrics: Metrics::default(),
             unread: toolgate_mcp::UnreadLimits::default(),
         }
     }

@@ -68,7 +68,7 @@ pub async fn serve(
             }
         };
         let peer = peer.ip().to_canonical();
-        let most = match settings.trusted_proxies.contains(&peer) {
+        let most = match settings.trusted_proxies.iter().any(|proxy| proxy.covers(peer)) {
             true => settings.max_connections,
             false => settings.max_connections_per_peer,
         };

@@ -2618,6 +2618,11 @@ export interface components {
             completed_at?: string | null;
             /** @description The call below it by which its MCP server asks a person something just now; left out in lists. */
             asks?: string | null;
+            /**
+             * @description Where `POST` makes an address for whoever is to answer, while it waits for a person or a system outside and the
+             *     call is yours. Addresses are secrets that work once, so that each is shown when it is made and never again.
+             */
+            links_url?: string | null;
             /** @description Its events, oldest first; left out in lists. */
             events?: components["schemas"]["EventView"][] | null;
             review?: components["schemas"]["ReviewView"] | null;

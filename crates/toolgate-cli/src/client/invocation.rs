@@ -57,6 +57,12 @@ pub(crate) enum InvocationCommand {
     /// Say what became of a call in doubt, whose outcome was lost.
     #[command(after_help = decide::SETTLE_EXAMPLES)]
     Settle(SettleArgs),
+    /// Make a new address for whoever is to answer a waiting call of yours.
+    #[command(after_help = share::LINKS_EXAMPLES)]
+    Links {
+        /// The call's id.
+        id: String,
+    },
     /// Make a link by which anyone may look at a call, for a while.
     #[command(after_help = share::SHARE_EXAMPLES)]
     Share(ShareArgs),
@@ -112,6 +118,7 @@ pub(super) async fn run(command: InvocationCommand, global: &Global) -> Result<E
         InvocationCommand::Approve(args) => decide::approve(*args, global).await,
         InvocationCommand::Reject(args) => decide::reject(args, global).await,
         InvocationCommand::Settle(args) => decide::settle(args, global).await,
+        InvocationCommand::Links { id } => share::links(&id, global).await,
         InvocationCommand::Share(args) => share::share(&args, global).await,
         InvocationCommand::Shares { id } => share::list(&id, global).await,
         InvocationCommand::Unshare(args) => share::revoke(&args, global).await,
@@ -248,6 +255,12 @@ fn print_invocation(call: &InvocationView) {
             })
             .collect();
         print::data(format_args!("\n{}", show::table(&columns, &rows)));
+    }
+    if call.links_url.is_some() {
+        print::talk(format_args!(
+            "hint: make an address for whoever is to answer with `toolgate invocation links {}`",
+            show::plain(&call.id)
+        ));
     }
     if call.status == "pending" && call.approval == "pending" {
         print::talk(format_args!(

@@ -1,9 +1,9 @@
-//! Links by which anyone may look at one call, for a while.
+//! Links to one call: by which anyone may look at it for a while, or by which a waiting one is answered once.
 
 use std::process::ExitCode;
 
 use clap::Args;
-use toolgate_api::{NewShareView, ShareRequest, ShareView};
+use toolgate_api::{LinksView, NewShareView, ShareRequest, ShareView};
 
 use super::amount::parse_seconds;
 use super::ask::Confirm;
@@ -19,6 +19,11 @@ Examples:
   toolgate invocation share inv_…                    a link that lasts a week
   toolgate invocation share inv_… --for 2h
   open \"$(toolgate invocation share inv_…)\"";
+
+pub(super) const LINKS_EXAMPLES: &str = "\
+Examples:
+  toolgate invocation links inv_…                    a page for the person, or an address for the system
+  open \"$(toolgate invocation links inv_…)\"";
 
 pub(super) const SHARES_EXAMPLES: &str = "\
 Examples:
@@ -62,6 +67,25 @@ pub(super) async fn share(args: &ShareArgs, global: &Global) -> Result<ExitCode,
         show::moment(&made.expires_at),
         show::plain(&made.id)
     ));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) async fn links(id: &str, global: &Global) -> Result<ExitCode, Stop> {
+    let gate = Gate::of(global)?;
+    let url = gate.url(&["api", "v1", "invocations", id, "links"], &[]);
+    let answer = gate.post(url, &serde_json::json!({}), PATIENCE).await?;
+    if global.json {
+        show::json_text(&answer.text);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let made: LinksView = answer.read()?;
+    for (url, what) in [(&made.share_url, "a person answers"), (&made.callback_url, "the result is reported")]
+    {
+        if let Some(url) = url {
+            print::data(show::plain(url));
+            global.talk(format_args!("{what} there, once; the address is shown this once"));
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 

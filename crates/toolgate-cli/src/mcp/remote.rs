@@ -40,8 +40,9 @@ impl Way for Remote {
         if let Some(body) = &post.body {
             request = request.json(body);
         }
-        // The cause would name the address with all there is in it; the host is enough.
+        // The cause would name the address with all there is in it; the host and its port are enough.
         let host = self.url.host_str().unwrap_or_default();
+        let host = self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let response = request.send().await.map_err(|cause| cause.without_url());
         let response = response.with_context(|| format!("the gate at {host} can't be reached"))?;
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());

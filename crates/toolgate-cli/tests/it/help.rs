@@ -27,6 +27,7 @@ fn every_command_has_help_with_examples() {
         &["invocation", "approve"],
         &["invocation", "reject"],
         &["invocation", "settle"],
+        &["invocation", "links"],
         &["invocation", "share"],
         &["invocation", "shares"],
         &["invocation", "unshare"],

@@ -126,3 +126,21 @@ fn a_run_is_shown_by_a_link_and_taken_back() {
     let ran = gate.run(&["invocation", "share", id, "--for", "40d"]);
     assert_eq!(ran.code, 1, "{ran:?}");
 }
+
+#[test]
+fn a_new_address_is_made_for_whoever_is_to_answer() {
+    let gate = serve(&[], &[]);
+    let input = r#"{"title":"t","questions":[{"id":"name","label":"Your name"}]}"#;
+    let ran = gate.run(&["tool", "invoke", "core__request_input", "--input", input, "--wait", "0", "--json"]);
+    let call: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let id = call["call_id"].as_str().unwrap();
+    gate.wait_until("waiting", || show(&gate, id, &[])["status"] == "waiting");
+    let shown = gate.run(&["invocation", "show", id]);
+    assert!(shown.stderr.contains(&format!("toolgate invocation links {id}")), "{shown:?}");
+    let made = gate.run(&["invocation", "links", id]);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert!(made.stdout.starts_with(&format!("{}/embed/v/", gate.url)), "{made:?}");
+    assert!(made.stderr.contains("a person answers there, once"), "{made:?}");
+    let again: Value = serde_json::from_str(&gate.ok(&["invocation", "links", id, "--json"])).unwrap();
+    assert_ne!(again["share_url"].as_str().unwrap(), made.stdout.trim(), "each is its own");
+}

@@ -14,6 +14,7 @@ mod governance;
 mod help;
 mod invocation;
 mod mcp;
+mod metrics;
 mod notification;
 mod oauth;
 mod session;

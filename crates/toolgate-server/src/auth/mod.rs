@@ -18,6 +18,7 @@ mod share;
 mod sign_in;
 mod signed_in;
 mod switch;
+mod trusted_proxy;
 
 use axum::Router;
 use axum::http::{HeaderMap, HeaderValue};
@@ -27,6 +28,7 @@ use utoipa_axum::routes;
 
 pub(crate) use peer::{Peer, PeerAddress, PeerPlaces};
 pub(crate) use signed_in::SignedInCaller;
+pub use trusted_proxy::{NoProxy, TrustedProxy};
 
 use crate::{ServerSettings, ServerState};
 

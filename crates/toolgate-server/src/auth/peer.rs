@@ -8,6 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 
+use super::trusted_proxy::TrustedProxy;
 use crate::ServerState;
 use crate::error::ApiError;
 
@@ -21,7 +22,7 @@ pub(crate) struct PeerAddress(pub(crate) IpAddr);
 pub(crate) struct Peer(pub(crate) IpAddr);
 
 impl Peer {
-    pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, trusted: &[IpAddr]) -> Self {
+    pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, trusted: &[TrustedProxy]) -> Self {
         let direct = extensions.get::<PeerAddress>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
         Self(behind(direct.to_canonical(), headers, trusted))
     }
@@ -35,12 +36,12 @@ impl FromRequestParts<ServerState> for Peer {
     }
 }
 
-fn behind(direct: IpAddr, headers: &HeaderMap, trusted: &[IpAddr]) -> IpAddr {
+fn behind(direct: IpAddr, headers: &HeaderMap, trusted: &[TrustedProxy]) -> IpAddr {
     let mut nearest = direct;
     let values: Vec<_> = headers.get_all("x-forwarded-for").iter().collect();
     let hops = values.iter().rev().flat_map(|value| value.to_str().unwrap_or_default().rsplit(','));
     for hop in hops {
-        if !trusted.contains(&nearest) {
+        if !trusted.iter().any(|proxy| proxy.covers(nearest)) {
             break;
         }
         // A hop that can't be read ends the trail at the proxy that sent it.
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     fn check(direct: &str, forwarded: &[&str], expected: &str) {
-        let trusted = ["10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap()];
+        let trusted = ["10.0.0.1", "10.0.0.2", "192.168.0.0/16"].map(|text| text.parse().unwrap());
         let mut headers = HeaderMap::new();
         for value in forwarded {
             headers.append("x-forwarded-for", value.parse().unwrap());
@@ -121,6 +122,7 @@ mod tests {
         check("10.0.0.1", &["nonsense"], "10.0.0.1");
         check("10.0.0.1", &["198.51.100.1, nonsense"], "10.0.0.1");
         check("10.0.0.1", &[], "10.0.0.1");
+        check("192.168.7.7", &["198.51.100.1, 192.168.1.1"], "198.51.100.1");
     }
 
     #[test]

@@ -105,15 +105,8 @@ async fn answers(
     accepts: Accepts,
     outside: &AtomicU64,
 ) -> Response {
-    while accepts.json {
-        match pieces.next().await {
-            None => return array(told, outside),
-            Some(Piece::Answer(answer)) => told.push(answer),
-            Some(Piece::Message(message)) => {
-                told.push(message);
-                break;
-            }
-        }
+    if accepts.json && all_answered(&mut told, &mut pieces).await {
+        return array(told, outside);
     }
     // The calls must not stand still because their client does not read.
     let (sender, receiver) = mpsc::unbounded_channel();
@@ -128,6 +121,20 @@ async fn answers(
         Some((receiver.recv().await?, (receiver, task)))
     });
     sse_of(stream::iter(told).chain(rest))
+}
+
+/// Gathers answers until all are there, or until something is said before one; then they are not.
+async fn all_answered(told: &mut Vec<Told>, pieces: &mut BoxStream<'static, Piece>) -> bool {
+    while let Some(piece) = pieces.next().await {
+        match piece {
+            Piece::Answer(answer) => told.push(answer),
+            Piece::Message(message) => {
+                told.push(message);
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// All answers as one array. Each keeps its room until it is read.

@@ -11,10 +11,14 @@ use toolgate_mcp::Standing;
 use super::refuse;
 use crate::ServerState;
 use crate::auth::{Peer, base_url, challenge};
+use crate::extract::one_credential;
 
 /// The caller of a request, or the answer to whoever is none.
 pub(super) async fn of(state: &ServerState, parts: &Parts) -> Result<Actor, Response> {
     let unknown = || challenge::unauthenticated(state, &parts.headers, parts.uri.path());
+    if let Err(twice) = one_credential(&parts.headers) {
+        return Err(refuse::api(twice));
+    }
     match find(state, parts).await {
         Ok(Some(actor)) if challenge::lacks_tools(&actor) => {
             let (headers, path) = (&parts.headers, parts.uri.path());

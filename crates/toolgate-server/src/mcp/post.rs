@@ -4,18 +4,20 @@ use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures::stream;
 use toolgate_core::{Actor, Timestamp};
 use toolgate_mcp::{
-    Client, Id, MODERN, Message, Notification, RpcError, Selection, is_batch, is_modern, legacy_version,
-    modern_client, result_message, unsupported,
+    Client, Id, MODERN, Message, Notification, RpcError, Selection, Told, is_batch, is_modern,
+    legacy_version, modern_client, result_message, unsupported,
 };
 
 use super::accept::Accepts;
 use super::job::{HttpHeaders, Job};
 use super::session::{self, Named};
+use super::sse::sse_of;
 use super::{batch, caller, refuse};
 use crate::ServerState;
-use crate::extract::{is_json, read_body};
+use crate::extract::{check_json, read_body};
 
 const VERSION: &str = "mcp-protocol-version";
 /// What a client speaks that has a session and no word on its version.
@@ -37,13 +39,8 @@ pub(super) async fn post(State(state): State<ServerState>, request: Request) -> 
         Ok(actor) => actor,
         Err(refused) => return refused,
     };
-    if !is_json(parts.headers.get(header::CONTENT_TYPE)) {
-        return refuse::door(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported_media_type",
-            "the body must be JSON",
-            "send `Content-Type: application/json`",
-        );
+    if let Err(refused) = check_json(parts.headers.get(header::CONTENT_TYPE)) {
+        return refuse::api(refused);
     }
     let accepts = Accepts::of(&parts.headers);
     if !accepts.json && !accepts.stream {
@@ -91,7 +88,9 @@ pub(super) async fn post(State(state): State<ServerState>, request: Request) -> 
                 .answer(request, accepts)
                 .await
         }
-        Message::Request(request) if request.method == "initialize" => initialize(&state, &actor, &request),
+        Message::Request(request) if request.method == "initialize" => {
+            initialize(&state, &actor, &request, accepts)
+        }
         Message::Request(request) => {
             let (client, session) = match legacy(&state, &parts.headers, &actor, Some(&request.id)).await {
                 Ok(known) => known,
@@ -131,7 +130,12 @@ pub(super) async fn selection(
     }
 }
 
-fn initialize(state: &ServerState, actor: &Actor, request: &toolgate_mcp::Request) -> Response {
+fn initialize(
+    state: &ServerState,
+    actor: &Actor,
+    request: &toolgate_mcp::Request,
+    accepts: Accepts,
+) -> Response {
     let gate = &state.mcp.gate;
     let opening = match gate.initialize(actor, request) {
         Ok(opening) => opening,
@@ -144,7 +148,10 @@ fn initialize(state: &ServerState, actor: &Actor, request: &toolgate_mcp::Reques
         return refuse::rpc(&error.with_status(500), Some(&request.id));
     };
     let body = result_message(&request.id, &opening.result);
-    let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
+    let mut response = match accepts.json {
+        true => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
+        false => sse_of(stream::iter([Told { message: Some(body), ..Told::default() }])),
+    };
     response.headers_mut().insert(session::HEADER, id);
     response
 }

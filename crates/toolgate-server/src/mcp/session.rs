@@ -88,7 +88,8 @@ pub(super) async fn delete(State(state): State<ServerState>, request: Request) -
         Named::Open { id, .. } => match state.app.end_mcp_session(&actor, &id).await {
             Ok(()) => {
                 state.mcp.ended.note(digest(id.as_bytes()), Seen::Ended);
-                StatusCode::NO_CONTENT.into_response()
+                // Some clients take nothing else for a yes.
+                StatusCode::OK.into_response()
             }
             Err(cause) => refuse::api(cause.into()),
         },

@@ -6,7 +6,7 @@ use toolgate_api::{DoorCode, EntityListView, EntityTypeListView, EntityTypeView,
 use toolgate_app::{Entity, EntityQuery, EntityType};
 use utoipa::IntoParams;
 
-use super::tool::{bad, limit};
+use super::tool::{bad, limit, no_parameter};
 use crate::ServerState;
 use crate::error::ApiError;
 use crate::extract::{Caller, PathId};
@@ -89,7 +89,7 @@ impl EntityPage {
                 "q" => page.q.replace(value).map(drop),
                 "cursor" => page.cursor.replace(value).map(drop),
                 "limit" => page.limit.replace(value.parse().map_err(|_| malformed())?).map(drop),
-                _ => return Err(malformed()),
+                other => return Err(bad(no_parameter(other))),
             };
             if taken.is_some() {
                 return Err(malformed());

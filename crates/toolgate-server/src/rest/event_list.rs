@@ -20,7 +20,7 @@ use utoipa::IntoParams;
 
 use super::event_place::{BEGINNING, Places};
 use super::invocation::moment;
-use super::tool::{bad, parse_id};
+use super::tool::{bad, no_parameter, parse_id};
 use crate::ServerState;
 use crate::error::ApiError;
 use crate::extract::{Caller, Standing};
@@ -231,8 +231,11 @@ impl Asked {
         let pairs: Vec<(String, String)> =
             serde_urlencoded::from_str(query.unwrap_or_default()).map_err(|_| unknown())?;
         let known = |name: &str| NARROWING.contains(&name) || more.contains(&name);
-        if pairs.len() > MOST_TYPES + 16 || pairs.iter().any(|(name, _)| !known(name)) {
+        if pairs.len() > MOST_TYPES + 16 {
             return Err(unknown());
+        }
+        if let Some((name, _)) = pairs.iter().find(|(name, _)| !known(name)) {
+            return Err(bad(no_parameter(name)));
         }
         Ok(Self(pairs))
     }

@@ -124,10 +124,14 @@ pub(crate) async fn read_invocation(
     let began = Instant::now();
     let invocation = state.app.await_invocation(&actor, id, wait).await?;
     let outside = if wait.is_zero() { Duration::ZERO } else { began.elapsed() };
-    let invocation = seen_from(invocation, &base_url(&state.settings, &headers));
+    let base = base_url(&state.settings, &headers);
+    let invocation = seen_from(invocation, &base);
     let events = state.app.invocation_events(&invocation).await?;
     let asks = state.app.question_of(&invocation).await?;
+    let answerable = invocation.status == Status::Waiting || asks.is_some();
+    let links = answerable && state.app.may_make_links(&actor, &invocation);
     let mut view = InvocationView::from(invocation);
+    view.links_url = links.then(|| format!("{base}/api/v1/invocations/{id}/links"));
     view.asks = asks.map(|question| question.id().to_string());
     view.events = Some(events.iter().map(EventView::from).collect());
     let mut response = Json(view).into_response();

@@ -205,9 +205,39 @@ pub(crate) fn limit(asked: Option<u32>, default: u32) -> Result<u32, ApiError> {
 pub(crate) fn query<T>(
     query: Result<Query<T>, axum::extract::rejection::QueryRejection>,
 ) -> Result<T, ApiError> {
-    query.map(|Query(query)| query).map_err(|_| {
-        bad("the query of the address has an unknown or malformed parameter").hint("see /api/v1/openapi.json")
+    query.map(|Query(query)| query).map_err(|cause| {
+        bad(what_is_wrong(&cause.body_text())).hint("see /api/v1/openapi.json for what may stand there")
     })
+}
+
+/// That an address takes no such parameter.
+pub(crate) fn no_parameter(name: &str) -> String {
+    let shown: String = name.chars().filter(|c| c.is_ascii_graphic() && *c != '`').take(64).collect();
+    format!("`{shown}` is no parameter of this address")
+}
+
+/// What is wrong with a query, by the name of the parameter. What came as its value is not repeated.
+fn what_is_wrong(text: &str) -> String {
+    let named = |text: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+        (1..=64).contains(&text.len()) && text.chars().all(plain)
+    };
+    let after = |start: &str| text.split_once(start)?.1.split_once('`').map(|(name, _)| name);
+    if let Some(name) = after("unknown field `").filter(|name| named(name)) {
+        return no_parameter(name);
+    }
+    if let Some(name) = after("missing field `").filter(|name| named(name)) {
+        return format!("the address lacks the parameter `{name}`");
+    }
+    if let Some(name) = after("duplicate field `").filter(|name| named(name)) {
+        return format!("`{name}` may come only once");
+    }
+    // Before what is wrong stands where: `…query string: limit: …`.
+    let place = text.split_once("query string: ").and_then(|(_, rest)| rest.split_once(": "));
+    match place.map(|(name, _)| name).filter(|name| named(name)) {
+        Some(name) => format!("the parameter `{name}` of the address can't be read"),
+        None => "the query of the address has an unknown or malformed parameter".to_owned(),
+    }
 }
 
 pub(crate) fn bad(message: impl Into<String>) -> ApiError {

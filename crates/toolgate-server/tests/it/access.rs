@@ -270,7 +270,7 @@ impl Callers {
 async fn every_route_as_each_kind_of_caller() {
     // Each request comes from another address, so that wrong keys are told what they are and not to wait.
     let proxied =
-        ServerSettings { trusted_proxies: vec![[127, 0, 0, 1].into()], ..ServerSettings::default() };
+        ServerSettings { trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()], ..ServerSettings::default() };
     let gate = TestGate::with(proxied, Policies::default_set().0).await;
     for (principal, roles) in [("user:third", &[][..]), ("service:ci", &[][..])] {
         gate.caller(NewCaller { tenant: "default", principal, roles, ..NewCaller::default() }).await;

@@ -55,6 +55,7 @@ async fn bodies_made_to_hurt_get_a_coded_error() {
         ("an unknown field", b"{\"input\":{},\"subject\":\"user:admin\"}".to_vec(), 400, "bad_request"),
         ("a wrong type", b"{\"input\":{},\"session_id\":7}".to_vec(), 400, "bad_request"),
         ("a bad id", b"{\"input\":{},\"session_id\":\"../../etc\"}".to_vec(), 400, "bad_request"),
+        ("a key twice", b"{\"input\":{\"timezone\":\"UTC\",\"timezone\":\"x\"}}".to_vec(), 422, "validation"),
         ("10,000 keys", many_keys.into_bytes(), 422, "validation"),
         ("too large", vec![b' '; (1 << 20) + 1], 413, "payload_too_large"),
         ("NUL", b"{\"input\":{\"timezone\":\"\\u0000\"}}".to_vec(), 422, "execution"),
@@ -71,8 +72,16 @@ async fn bodies_made_to_hurt_get_a_coded_error() {
     }
     let (status, answer) = raw(&gate, "{\"input\":{}}", "text/plain").await;
     assert_eq!((status, &answer["error"]["code"]), (415, &json!("unsupported_media_type")));
-    let (status, _) = raw(&gate, "{\"input\":{}}", "application/json; charset=utf-8").await;
-    assert_eq!(status, 200);
+    for (kind, expected) in [
+        ("application/json; charset=utf-8", 200),
+        ("application/json;charset=\"UTF-8\"", 200),
+        ("application/json; charset=utf-16", 415),
+        ("application/json; boundary=x; charset=latin1", 415),
+    ] {
+        assert_eq!(raw(&gate, "{\"input\":{}}", kind).await.0, expected, "{kind}");
+    }
+    let (_, twice) = raw(&gate, "{\"input\":{\"a\":[{\"to\":1,\"to\":2}]}}", "application/json").await;
+    assert_eq!(twice["error"]["message"], "the input says `to` twice");
     gate.verify().await;
 }
 
@@ -193,7 +202,21 @@ async fn headers_made_to_hurt_are_refused() {
         let request = gate.client.get(format!("{}/api/v1/tools", gate.url));
         let answer = request.header("authorization", value).send().await.unwrap();
         assert_eq!(answer.status(), 401, "{value:.20}");
-        assert_eq!(answer.headers()["www-authenticate"], "Bearer");
+        let challenge = if value.len() > 100 { "Bearer error=\"invalid_token\"" } else { "Bearer" };
+        assert_eq!(answer.headers()["www-authenticate"], challenge, "{value:.20}");
+    }
+    for (method, path) in [("GET", "/api/v1/me"), ("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp")] {
+        for second in [ADMIN, "another"] {
+            let request = gate.client.request(method.parse().unwrap(), format!("{}{path}", gate.url));
+            let request = request.bearer_auth(ADMIN).header("authorization", format!("Bearer {second}"));
+            let answer = request.json(&json!({})).send().await.unwrap();
+            assert_eq!(answer.status(), 400, "{method} {path}: which of the two is meant is not guessed");
+        }
+    }
+    for (encoding, status) in [("gzip", 415), ("identity", 200), ("identity, br", 415)] {
+        let request = gate.client.post(format!("{}/api/v1/tools/core__get_current_time/invoke", gate.url));
+        let request = request.bearer_auth(ADMIN).header("content-encoding", encoding).json(&json!({}));
+        assert_eq!(request.send().await.unwrap().status(), status, "{encoding}");
     }
     let huge =
         gate.client.get(format!("{}/healthz", gate.url)).header("x-huge", "x".repeat(200_000)).send().await;
@@ -234,4 +257,22 @@ async fn refused_calls_are_limited_and_leave_little_behind() {
     assert_eq!(status, 422);
     let (_, row) = gate.get(&format!("/api/v1/invocations/{}", call["call_id"].as_str().unwrap())).await;
     assert_eq!(row["input"], Value::Null, "a large refused input is not kept");
+}
+
+#[tokio::test]
+async fn a_parameter_that_is_wrong_is_named() {
+    let gate = TestGate::start().await;
+    for (path, message) in [
+        ("invocations?limit=-1", "the parameter `limit` of the address can't be read"),
+        ("invocations?limt=1", "`limt` is no parameter of this address"),
+        ("invocations?limit=1&limit=2", "`limit` may come only once"),
+        ("audit/events?limt=1", "`limt` is no parameter of this address"),
+        ("entities/user?limt=1", "`limt` is no parameter of this address"),
+    ] {
+        let (status, body) = gate.get(&format!("/api/v1/{path}")).await;
+        assert_eq!((status, body["error"]["message"].as_str().unwrap()), (400, message), "{path}");
+    }
+    // A value is not told back.
+    let (_, body) = gate.get("/api/v1/invocations?limit=hush").await;
+    assert!(!body.to_string().contains("hush"), "{body}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::gate::{ADMIN, AGENT, TestGate};
+use crate::gate::{ADMIN, AGENT, NewCaller, TestGate};
 
 const PICTURE: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -201,4 +201,30 @@ async fn guessing_links_is_slowed_down() {
         slowed |= status == 429;
     }
     assert!(slowed);
+}
+
+#[tokio::test]
+async fn whose_call_waits_learns_where_a_link_is_made() {
+    let gate = TestGate::start().await;
+    let (call, _) = ask(&gate, questions()).await;
+    let path = format!("/api/v1/invocations/{}", call["call_id"].as_str().unwrap());
+    let (_, mine) = gate.send(Some(AGENT), "GET", &path, None, &[]).await;
+    assert_eq!(mine["status"], "waiting");
+    assert_eq!(mine["links_url"], json!(format!("{}{path}/links", gate.url)), "{mine}");
+    let looker = NewCaller {
+        tenant: "default",
+        principal: "user:looker",
+        roles: &["auditor"],
+        ..NewCaller::default()
+    };
+    let looker = gate.caller(looker).await;
+    let (status, other) = gate.send(Some(&looker), "GET", &path, None, &[]).await;
+    assert_eq!((status, other.get("links_url")), (200, None), "who only looks on makes none: {other}");
+    let (status, made) = gate.send(Some(AGENT), "POST", &format!("{path}/links"), None, &[]).await;
+    assert_eq!(status, 201, "{made}");
+    let token = made["share_url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let (status, body) = answer(&gate, &token, json!({ "name": "Ada" })).await;
+    assert!(status < 300, "{body}");
+    let (_, done) = gate.send(Some(AGENT), "GET", &path, None, &[]).await;
+    assert_eq!((&done["status"], done.get("links_url")), (&json!("completed"), None), "{done}");
 }

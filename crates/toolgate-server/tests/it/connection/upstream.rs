@@ -258,3 +258,17 @@ async fn an_approved_call_runs_with_the_account_it_was_approved_with() {
     assert_eq!(refused["error"]["code"], "policy_denied", "{refused}");
     assert_eq!(calls_seen(&server).await, before, "nothing was sent");
 }
+
+#[tokio::test]
+async fn an_agent_that_acts_for_nobody_is_told_what_it_needs() {
+    let server = TestResource::start().await;
+    let gate = gate(&server, "per_user").await;
+    let (status, refused) = gate.invoke_as(crate::gate::AGENT, TOOL, json!({})).await;
+    let error = &refused["error"];
+    assert_eq!((status, &error["code"]), (409, &json!("connection_needed")), "{refused}");
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("acts for a person"), "{hint}");
+    assert!(hint.contains("`toolgate upstream set server --auth shared`"), "{hint}");
+    // Whoever opened a page to connect would connect their own account, and not the agent's.
+    assert_eq!(error["details"].get("link"), None, "{refused}");
+}

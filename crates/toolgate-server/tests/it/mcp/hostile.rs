@@ -40,6 +40,13 @@ async fn what_is_no_message_is_refused_with_a_code() {
     assert_eq!(invalid.error(), (400, -32700, "invalid_json"));
     let plain = raw(&gate, "text/plain", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
     assert_eq!(plain.error(), (415, -32600, "unsupported_media_type"));
+    let other = raw(&gate, "application/json; charset=utf-16", "{}").await;
+    assert_eq!(other.error(), (415, -32600, "unsupported_media_type"));
+    let twice =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":1,"a":2}}}"#;
+    let twice = raw(&gate, "application/json", twice).await;
+    assert_eq!((twice.error(), &twice.last()["id"]), ((200, -32602, "validation"), &json!(1)));
+    assert_eq!(twice.last()["error"]["message"], "the message says `a` twice");
     let large = raw(&gate, "application/json", " ".repeat(2 << 20)).await;
     assert_eq!(large.error(), (413, -32600, "payload_too_large"));
     let answer = gate
@@ -49,6 +56,27 @@ async fn what_is_no_message_is_refused_with_a_code() {
         .header("accept", "image/png")
         .json(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
     assert_eq!(answer.send().await.unwrap().status(), 406);
+}
+
+#[tokio::test]
+async fn who_takes_only_a_stream_gets_one() {
+    let gate = TestGate::start().await;
+    let ask = |body: Value| {
+        let request = gate.client.post(format!("{}/mcp", gate.url)).bearer_auth(ADMIN);
+        async move {
+            let sent = request.header("accept", "text/event-stream").json(&body).send().await.unwrap();
+            read(sent).await
+        }
+    };
+    let opened = ask(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } }))
+    .await;
+    assert_eq!(opened.headers["content-type"], "text/event-stream");
+    assert_eq!(opened.result()["protocolVersion"], "2025-06-18");
+    assert!(opened.headers.contains_key("mcp-session-id"));
+    let listed = ask(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" })).await;
+    assert_eq!(listed.headers["content-type"], "text/event-stream");
+    assert!(listed.result()["tools"].is_array());
 }
 
 #[tokio::test]

@@ -36,7 +36,7 @@ async fn a_session_that_was_ended_is_over() {
     let other = Legacy::open(&gate, ADMIN, json!({})).await;
     let end = || gate.client.delete(format!("{}/mcp", gate.url)).bearer_auth(ADMIN);
     assert_eq!(end().send().await.unwrap().status(), 405, "nothing is named");
-    assert_eq!(end().header("mcp-session-id", &client.session).send().await.unwrap().status(), 204);
+    assert_eq!(end().header("mcp-session-id", &client.session).send().await.unwrap().status(), 200);
     assert_eq!(client.send("tools/list", json!({})).await.error(), (404, -32600, "not_found"));
     assert_eq!(end().header("mcp-session-id", &client.session).send().await.unwrap().status(), 404);
     assert_eq!(other.send("tools/list", json!({})).await.status, 200);

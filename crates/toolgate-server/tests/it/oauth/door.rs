@@ -49,6 +49,23 @@ async fn a_token_opens_the_door_it_is_for() {
 }
 
 #[tokio::test]
+async fn a_token_for_elsewhere_is_called_invalid_at_rest() {
+    let gate = gate(OauthSettings::default()).await;
+    let (access, _) = tokens(&gate, "ada", &[("resource", &format!("{}/mcp", gate.url))]).await;
+    let answer =
+        gate.client.get(format!("{}/api/v1/me", gate.url)).bearer_auth(&access).send().await.unwrap();
+    assert_eq!(answer.status(), 401);
+    assert_eq!(answer.headers()["www-authenticate"], "Bearer error=\"invalid_token\"");
+    let body: serde_json::Value = answer.json().await.unwrap();
+    assert!(
+        body["error"]["hint"].as_str().unwrap().starts_with("a token works at the address it is for"),
+        "{body}"
+    );
+    let nobody = gate.client.get(format!("{}/api/v1/me", gate.url)).send().await.unwrap();
+    assert_eq!(nobody.headers()["www-authenticate"], "Bearer");
+}
+
+#[tokio::test]
 async fn a_token_without_tools_is_told_what_would_do() {
     let gate = gate(OauthSettings::default()).await;
     let mut browser = Browser::signed_in(&gate, "ada").await;
