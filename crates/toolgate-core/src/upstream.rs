@@ -13,7 +13,7 @@ use crate::contract::{
     Alias, ApprovalMode, Audience, Binding, Effect, Egress, Limits, Redaction, ToolContract,
 };
 use crate::id::{Slug, TenantId, ToolName};
-use crate::json::{digest, to_hex};
+use crate::json::{canonical_digest, digest, to_hex};
 use crate::text::plain_name;
 
 /// An MCP server, as its operator named it.
@@ -158,11 +158,12 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// What pins it: SHA-256 over everything a model or a reviewer would see of it.
+    /// What pins it: SHA-256 over everything a model or a reviewer would see of it. In which order a server writes the
+    /// fields of a schema says nothing, and some write them differently each time.
     #[must_use]
     pub fn digest(&self) -> String {
         // An offer is plain data with string keys, so it always has a JSON form.
-        to_hex(&digest(serde_json::to_string(self).unwrap_or_default().as_bytes()))
+        to_hex(&canonical_digest(&serde_json::to_value(self).unwrap_or_default()))
     }
 }
 
@@ -257,13 +258,15 @@ impl UpstreamTool {
     #[must_use]
     pub fn state(&self) -> ToolState {
         let Some(offer) = &self.offer else { return ToolState::Gone };
-        let now = offer.digest();
-        if self.refused.as_ref() == Some(&now) {
+        if self.refused.as_ref().is_some_and(|refused| *refused == offer.digest()) {
             return ToolState::Refused;
         }
         match &self.accepted {
             None => ToolState::New,
-            Some(accepted) if accepted.decision.digest == now => ToolState::Accepted,
+            // Invariant: a decision is kept beside the offer it was made on, and loses its digest when the server moves.
+            Some(accepted) if accepted.offer == *offer && !accepted.decision.digest.is_empty() => {
+                ToolState::Accepted
+            }
             Some(_) => ToolState::Changed,
         }
     }

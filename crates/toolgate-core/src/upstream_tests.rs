@@ -62,6 +62,23 @@ fn what_changes_is_held_and_what_is_gone_is_off() {
 }
 
 #[test]
+fn the_order_of_fields_says_nothing() {
+    let with = |schema: &str| Offer { input_schema: serde_json::from_str(schema).unwrap(), ..offer("adds") };
+    let first = with(r#"{"type":"object","properties":{"a":{"type":"string","title":"A"},"b":{}}}"#);
+    let again = with(r#"{"properties":{"b":{},"a":{"title":"A","type":"string"}},"type":"object"}"#);
+    assert_eq!(first.digest(), again.digest());
+    assert_eq!(tool(Some(again), Some(accepted(&first))).state(), ToolState::Accepted);
+    let other = with(r#"{"type":"object","properties":{"a":{"type":"string","title":"B"},"b":{}}}"#);
+    assert_ne!(first.digest(), other.digest());
+    // What was accepted before digests were made so is accepted still.
+    let mut older = accepted(&first);
+    older.decision.digest = "0".repeat(64);
+    assert_eq!(tool(Some(first.clone()), Some(older.clone())).state(), ToolState::Accepted);
+    older.decision.digest = String::new();
+    assert_eq!(tool(Some(first), Some(older)).state(), ToolState::Changed, "it is on hold");
+}
+
+#[test]
 fn plain_names_stay_readable() {
     assert_eq!(tool_id(&slug("github"), "create_issue").unwrap().as_str(), "mcp__github__create_issue");
     assert_eq!(tool_id(&slug("a-b"), "x-y").unwrap().as_str(), "mcp__a-b__x-y");
