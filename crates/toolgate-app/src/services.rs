@@ -39,7 +39,10 @@ impl Services for StoredServices {
 pub(crate) fn place_of(upstream: &Upstream) -> Place {
     match &upstream.transport {
         Transport::Http { url, .. } => Place::Url(url.clone()),
-        Transport::Stdio { command, .. } => Place::Program(command.clone()),
+        Transport::Stdio { command, args, env } => {
+            let set = env.iter().map(|(name, value)| format!("{name}={value}"));
+            Place::Program(set.chain([command.clone()]).chain(args.iter().cloned()).collect())
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ConnectionId, PrincipalId, TenantId};
+use crate::json::{digest, to_hex};
 use crate::time::Timestamp;
 
 /// An account at an outside service.
@@ -171,13 +172,14 @@ pub struct KeyCheck {
 pub enum Place {
     /// An address.
     Url(String),
-    /// A program on the gate's own machine.
-    Program(String),
+    /// A program on the gate's own machine, in words: what is set for it, its name, and its arguments. They all say where a
+    /// secret goes: many a program is told in an argument or a variable whom to talk to, and some what to run.
+    Program(Vec<String>),
 }
 
 impl Place {
-    /// The text a connection remembers: an address without its query, or the program. The path counts: some hosts serve a
-    /// stranger under each.
+    /// The text a connection remembers: an address without its query, or the program as it is started. The path counts:
+    /// some hosts serve a stranger under each.
     #[must_use]
     pub fn bound(&self) -> String {
         match self {
@@ -187,8 +189,28 @@ impl Place {
                 let path = url[host..].split(['?', '#']).next().unwrap_or_default();
                 format!("{}{}", url[..host].to_ascii_lowercase(), path.trim_end_matches('/'))
             }
-            Self::Program(program) => format!("program:{program}"),
+            Self::Program(words) => {
+                let words: Vec<String> = words.iter().map(|word| quoted_word(word)).collect();
+                let whole = format!("program:{}", words.join(" "));
+                if whole.len() <= LONGEST_PLACE {
+                    return whole;
+                }
+                let shown: String = whole.chars().take(LONGEST_PLACE / 4).collect();
+                format!("{shown}… sha256:{}", to_hex(&digest(whole.as_bytes())))
+            }
         }
+    }
+}
+
+/// The longest place that is remembered as it is.
+const LONGEST_PLACE: usize = 400;
+
+/// A word so that nothing but itself reads like it.
+fn quoted_word(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,${}".contains(&byte);
+    match !word.is_empty() && word.bytes().all(plain) {
+        true => word.to_owned(),
+        false => serde_json::Value::from(word).to_string(),
     }
 }
 
@@ -244,6 +266,27 @@ mod tests {
         check("https://MCP.example/a/B?c#d", "https://mcp.example/a/B");
         check("https://mcp.example/", "https://mcp.example");
         check("http://10.0.0.1:8080", "http://10.0.0.1:8080");
-        assert_eq!(Place::Program("/bin/x".to_owned()).bound(), "program:/bin/x");
+    }
+
+    #[test]
+    fn a_program_with_other_arguments_is_another_place() {
+        let bound =
+            |words: &[&str]| Place::Program(words.iter().map(|&word| word.to_owned()).collect()).bound();
+        assert_eq!(bound(&["/bin/x"]), "program:/bin/x");
+        assert_eq!(
+            bound(&["A=b", "npx", "-y", "${KEY}", "two words"]),
+            "program:A=b npx -y ${KEY} \"two words\""
+        );
+        let different = [
+            bound(&["x", "a b"]),
+            bound(&["x", "a", "b"]),
+            bound(&["x", "\"a b\""]),
+            bound(&["x", "a", "b", ""]),
+            bound(&["x", &"a".repeat(1_000)]),
+            bound(&["x", &"a".repeat(1_001)]),
+        ];
+        for (at, place) in different.iter().enumerate() {
+            assert!(place.len() < 500 && !different[..at].contains(place), "{place}");
+        }
     }
 }

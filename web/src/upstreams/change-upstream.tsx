@@ -8,7 +8,7 @@ import { DocumentDrawer } from "@/components/ui/document-drawer";
 import { type Upstream, upstreamQuery } from "./queries";
 import { type Draft, draftOf, isWhole, requestOf, UpstreamFields } from "./upstream-fields";
 
-/** Writes a known server anew. What was accepted of it stays accepted while it is offered as it was. */
+/** Writes a known server anew. Where it moves, what was accepted of it waits for another look. */
 export function ChangeUpstream({ upstream, onClose, again }: { upstream: Upstream; onClose: () => void; again: () => void }) {
   const client = useQueryClient();
   const [draft, setDraft] = useState(() => draftOf(upstream));
@@ -24,7 +24,7 @@ export function ChangeUpstream({ upstream, onClose, again }: { upstream: Upstrea
   return (
     <DocumentDrawer
       title={<span className="break-all font-mono text-lg">{upstream.name}</span>}
-      description="Its tools stay accepted while they are offered as they were."
+      description="With another address, program or argument its tools wait until they are accepted again, and its connection has to be made anew."
       seen={upstream}
       again={again}
       ready={isWhole(draft)}

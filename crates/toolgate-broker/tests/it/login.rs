@@ -87,7 +87,7 @@ async fn servers_that_are_not_what_they_say_are_not_used() {
     let inside = Login { place: Place::Url("http://127.0.0.1:1/mcp".to_owned()), ..given.login() };
     let error = given.broker.depart(&inside).await.unwrap_err();
     assert!(error.message.contains("not a public address"), "{}", error.message);
-    let program = Login { place: Place::Program("x".to_owned()), ..given.login() };
+    let program = Login { place: Place::Program(vec!["x".to_owned()]), ..given.login() };
     assert!(given.broker.depart(&program).await.is_err());
 }
 

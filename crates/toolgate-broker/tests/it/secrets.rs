@@ -63,7 +63,7 @@ async fn a_service_that_moved_gets_nothing() {
     given.give(ConnectionKind::Token, "s3cret").await;
     for place in [
         Some(Place::Url("https://evil.example/mcp".to_owned())),
-        Some(Place::Program("evil".to_owned())),
+        Some(Place::Program(vec!["evil".to_owned()])),
         None,
     ] {
         given.move_service(place);

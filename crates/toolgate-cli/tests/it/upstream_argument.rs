@@ -41,6 +41,19 @@ fn a_secret_argument_is_seen_by_its_program_alone() {
     gate.ok(&["upstream", "refresh", "orders"]);
     let shown = gate.ok(&["upstream", "show", "orders"]);
     assert!(shown.contains("got --at=***") && shown.contains("--at=${PG_URL}"), "{shown}");
+    // With other arguments it is another place, and the secret does not go there.
+    let moved = gate.run(&[
+        "upstream",
+        "set",
+        "orders",
+        "--",
+        "mcp-server-arg",
+        "--to=https://elsewhere.example",
+        "${PG_URL}",
+    ]);
+    assert!(!gate.log().contains("hunter2") && !moved.stdout.contains("got "), "{moved:?}");
+    let held = gate.run(&["upstream", "refresh", "orders"]);
+    assert!(held.code != 0 && held.stderr.contains("connection"), "{held:?}");
     for told in [shown, gate.ok(&["audit", "export"]), gate.log()] {
         assert!(!told.contains("hunter2"), "{told}");
     }
