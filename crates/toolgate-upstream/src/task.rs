@@ -23,6 +23,7 @@ const USUAL: Duration = Duration::from_secs(1);
 const LATEST: Duration = Duration::from_secs(10);
 const LONGEST_ID: usize = 1_024;
 const LONGEST_MESSAGE: usize = 1_024;
+const SILENT: &str = "it does not say how its task does";
 
 /// What a server says of a task.
 struct Task {
@@ -60,10 +61,11 @@ impl Connection {
         let params = json!({ "name": order.tool, "arguments": order.arguments, "task": { "ttl": KEPT_FOR } });
         let begun = self.request(asks("tools/call", params), order.context, &order.cancelled, interaction);
         let begun = begun.await.map_err(|error| self.failed(error))?;
-        let Some(task) = begun.get("task").and_then(Task::read) else {
+        let Some(task) = begun.get("task") else {
             // It came to a result at once.
             return Ok(begun);
         };
+        let task = Task::read(task).ok_or_else(|| lost(SILENT))?;
         let mut guard = Guard { peer: self.peer(), id: Some(task.id.clone()) };
         let (task, asked_to_stop) = self.settled(task, order, &mut guard).await?;
         if task.status == "cancelled" {
@@ -82,10 +84,12 @@ impl Connection {
         if result.is_ok() || task.status != "input_required" {
             guard.id = None;
         }
-        result.map_err(|error| match self.failed(error) {
-            CallFault::Fault(Fault::NotSent(why)) => CallFault::Fault(Fault::Lost(why)),
+        let result = result.map_err(|error| match self.failed(error) {
+            CallFault::Fault(Fault::NotSent(why)) => lost(why),
             other => other,
-        })
+        })?;
+        // Another task in the place of a result is none.
+        if result.get("task").is_some() { Err(lost(SILENT)) } else { Ok(result) }
     }
 
     /// Asks after a task until it is over or wants something; also whether we wanted it to stop.
@@ -115,11 +119,9 @@ impl Connection {
                 () = tokio::time::sleep(poll) => {}
             }
             let look = asks("tasks/get", json!({ "taskId": task.id }));
-            // Once it was begun, whatever goes wrong leaves open what it did.
-            let lost = |why: String| CallFault::Fault(Fault::Lost(why));
             let found = self.request(look, None, &never, None).await.map_err(|error| lost(words(error)))?;
             let now = Task::read(&found).filter(|now| now.id == task.id);
-            task = now.ok_or_else(|| lost("it does not say how its task does".to_owned()))?;
+            task = now.ok_or_else(|| lost(SILENT))?;
             poll = task.poll.unwrap_or(poll);
         }
     }
@@ -129,12 +131,15 @@ fn asks(method: &str, params: Value) -> ClientRequest {
     ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)))
 }
 
+/// Once a task was begun, whatever goes wrong leaves open what it did.
+fn lost(why: impl Into<String>) -> CallFault {
+    CallFault::Fault(Fault::Lost(why.into()))
+}
+
 fn words(error: Asked) -> String {
     match error {
         Asked::Refused(_, words) => format!("it no longer knows its task; it says: {}", quoted(&words, 400)),
-        Asked::NotSent | Asked::Bad(_) | Asked::Failed(_) | Asked::Http(_) => {
-            "it does not say how its task does".to_owned()
-        }
+        Asked::NotSent | Asked::Bad(_) | Asked::Failed(_) | Asked::Http(_) => SILENT.to_owned(),
     }
 }
 
@@ -192,6 +197,10 @@ const NOTED: &str = "toolgate/as-task";
 fn note(tool: &mut Value) {
     if let Value::Object(tool) = tool {
         let notes = tool.entry("_meta").or_insert_with(|| json!({}));
+        // Some write nothing as `null`.
+        if notes.is_null() {
+            *notes = json!({});
+        }
         if let Value::Object(notes) = notes {
             notes.insert(NOTED.to_owned(), Value::Bool(true));
         }
@@ -227,7 +236,8 @@ mod tests {
         let tools = [("required", true), ("optional", false), ("forbidden", false)];
         let tool =
             |word: &str| json!({ "name": word, "execution": { "taskSupport": word }, "_meta": { "a": 1 } });
-        let tools_of = tools.iter().map(|(word, _)| tool(word)).collect::<Vec<_>>();
+        let mut tools_of = tools.iter().map(|(word, _)| tool(word)).collect::<Vec<_>>();
+        tools_of[0]["_meta"] = Value::Null;
         let text = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": tools_of } }).to_string();
         let read: Value = serde_json::from_slice(&kept_whole(text.as_bytes())).unwrap();
         for (at, (_, expected)) in tools.iter().enumerate() {

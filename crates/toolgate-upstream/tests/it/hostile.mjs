@@ -51,6 +51,7 @@ async function answer(request, say) {
     const made = { taskId: `t${tasks.size}`, status: 'working', pollInterval: 1, looks: 0, input }
     tasks.set(made.taskId, made)
     // With notes, as some servers send it.
+    if (input.is === 'nameless') made.taskId = ''
     return { result: { task: told_of(made), _meta: { 'example.com/note': 1 } } }
   }
   switch (input.do ?? name) {
@@ -124,6 +125,7 @@ function task(method, found) {
     return { result: { ...told_of(found), _meta: { 'example.com/note': 1 } } }
   }
   if (found.status === 'working') return { error: { code: -32600, message: 'it is not done' } }
+  if (found.input.is === 'again') return { result: { task: told_of(found) } }
   return { result: { ...text(`${found.status} after ${found.looks}`), isError: found.status === 'failed', _meta: { 'io.modelcontextprotocol/related-task': { taskId: found.taskId } } } }
 }
 

@@ -50,6 +50,8 @@ async fn over_http_too_and_what_is_out_of_time_is_cancelled() {
 async fn a_task_that_was_lost_may_have_had_its_effect() {
     let plane = Plane::new(hostile(&["tasks"])).await;
     plane.accept(Effect::Mutate).await;
-    let lost = plane.call("research", json!({ "is": "forgotten" })).await;
-    assert_eq!(lost.status, Status::InDoubt, "{lost:?}");
+    for is in ["forgotten", "nameless", "again"] {
+        let lost = plane.call("research", json!({ "is": is })).await;
+        assert_eq!(lost.status, Status::InDoubt, "{is}: {lost:?}");
+    }
 }
