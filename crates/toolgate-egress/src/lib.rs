@@ -20,7 +20,7 @@ pub use client::EgressClient;
 pub use error::EgressError;
 pub use lean::LeanClient;
 pub use policy::EgressPolicy;
-pub use proxy::{BadProxy, ProxyAddress};
+pub use proxy::{BadProxy, ProxyAddress, sounds_inside};
 pub use request::{EgressRequest, EgressResponse};
 pub use reqwest::{Method, StatusCode, header};
 pub use resolve::{Lookup, SystemLookup};

@@ -47,11 +47,23 @@ impl<'de> Deserialize<'de> for ProxyAddress {
     }
 }
 
-/// Whether a name is one of inside by how it is written. Through a proxy names are looked up at its end, so this is all
-/// that can be said of them here.
-pub(crate) fn sounds_inside(name: &str) -> bool {
-    const INSIDE: [&str; 9] =
-        ["local", "internal", "localhost", "lan", "home", "corp", "intranet", "private", "home.arpa"];
+/// Whether a name is one of inside by how it is written. Of names that are looked up elsewhere, at the end of a proxy or by
+/// whoever gets an address, this is all that can be said here.
+#[must_use]
+pub fn sounds_inside(name: &str) -> bool {
+    const INSIDE: [&str; 11] = [
+        "local",
+        "localdomain",
+        "localhost",
+        "internal",
+        "intern",
+        "intranet",
+        "lan",
+        "home",
+        "corp",
+        "private",
+        "home.arpa",
+    ];
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     let below = |end: &str| name.strip_suffix(end).is_some_and(|rest| rest.ends_with('.'));
     !name.contains('.') || INSIDE.iter().any(|end| below(end))
@@ -73,7 +85,9 @@ mod tests {
 
     #[test]
     fn names_of_inside_are_told_by_their_looks() {
-        for name in ["localhost", "printer", "nas.local", "metadata.google.internal", "a.b.corp."] {
+        for name in
+            ["localhost", "printer", "nas.local", "metadata.google.internal", "a.b.corp.", "db.localdomain"]
+        {
             assert!(sounds_inside(name), "{name}");
         }
         for name in ["example.com", "corp.example.com", "internal.dev"] {

@@ -148,11 +148,17 @@ fn is_hint(key: &str, hint: &Value) -> bool {
 
 /// Keeps a server's own notes, and none under names that are ours, the protocol's, or a page's.
 pub(crate) fn meta(value: &mut Value) -> bool {
-    const NOT_THEIRS: [&str; 6] =
-        ["toolgate/", "io.modelcontextprotocol", "modelcontextprotocol.io", "mcp", "ui/", "openai/"];
     let Value::Object(notes) = value else { return false };
-    notes.retain(|key, _| key != "ui" && !NOT_THEIRS.iter().any(|start| key.starts_with(start)));
+    notes.retain(|key, _| !is_reserved(key));
     true
+}
+
+/// Whether a note's name says whose it is, and that is not the server.
+fn is_reserved(key: &str) -> bool {
+    const NOT_THEIRS: [&str; 5] = ["toolgate", "modelcontextprotocol", "mcp", "ui", "openai"];
+    let key = key.to_ascii_lowercase();
+    let prefix = key.split('/').next().unwrap_or_default();
+    key == "progresstoken" || prefix.split('.').any(|label| NOT_THEIRS.contains(&label))
 }
 
 /// Whether an address is one that anyone on the internet could open; names are judged by how they are written.
@@ -167,12 +173,7 @@ fn is_public(uri: &str) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => toolgate_egress::is_public(address.into()),
         Some(Host::Ipv6(address)) => toolgate_egress::is_public(address.into()),
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.').to_ascii_lowercase();
-            let inner =
-                [".local", ".internal", ".localhost", ".lan", ".home", ".corp", ".intranet", ".home.arpa"];
-            name.contains('.') && !inner.iter().any(|end| name.ends_with(end))
-        }
+        Some(Host::Domain(name)) => !toolgate_egress::sounds_inside(name),
         None => false,
     }
 }

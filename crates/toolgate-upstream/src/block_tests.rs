@@ -13,7 +13,7 @@ fn check_kept(block: Value) {
 #[test]
 fn blocks_are_kept_as_they_came() {
     let notes = json!({ "audience": ["user"], "priority": 0.5, "lastModified": "2026-01-01T00:00:00Z" });
-    let meta = json!({ "com.example/cell": 7, "toolgate": 1 });
+    let meta = json!({ "com.example/cell": 7, "toolgates": 1 });
     for mut block in [
         json!({ "type": "text", "text": "a\r\nb\u{0}\u{1b}[31mc\u{e0041} \u{200c}" }),
         json!({ "type": "image", "data": "aGk=", "mimeType": "image/png" }),

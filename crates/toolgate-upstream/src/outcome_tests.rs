@@ -48,7 +48,8 @@ fn nothing_is_made_up() {
 fn notes_on_a_result_are_kept_under_names_that_are_theirs() {
     let said = json!({
         "com.example/trace": "7", "cost": { "usd": 1 }, "toolgate/call_id": "inv_1", "toolgate/error": {},
-        "io.modelcontextprotocol/serverInfo": {}, "mcp-x/y": 1, "a\"b": 1, "é": 1, "": 1,
+        "io.modelcontextprotocol/serverInfo": {}, "dev.mcp/y": 1, "Toolgate/x": 1, "toolgate": 1,
+        "progressToken": 1, "a\"b": 1, "é": 1, "": 1,
     });
     let theirs = json!({ "com.example/trace": "7", "cost": { "usd": 1 } });
     for output in [Output::Declared, Output::Undeclared] {
