@@ -1,6 +1,7 @@
 //! Several messages in one body, for sessions that agreed on the version that has them. Each takes the path of one that
 //! comes alone; the answers come as an array, or one by one on a stream as soon as there is something to say before them.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
-use toolgate_mcp::{Message, RpcError, Told, is_modern, parse_batch};
+use toolgate_mcp::{Malformed, Message, Notification, RpcError, Told, is_modern, parse_batch};
 
 use super::accept::Accepts;
 use super::job::Job;
@@ -25,6 +26,8 @@ use crate::door::Outside;
 
 /// How many requests of a batch are under way at once.
 const AT_ONCE: usize = 8;
+/// How many bytes of answers are held back for an array, where the client could read them from a stream by now.
+const MOST_HELD: usize = 1024 * 1024;
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// Takes several messages.
@@ -58,7 +61,11 @@ pub(super) async fn take(came: Came, bytes: &[u8], accepts: Accepts) -> Response
     let outside = Arc::new(AtomicU64::new(0));
     let job = Job { state, parts, actor, client, began, session, selection };
     let (mut told, mut flows) = (Vec::new(), Vec::new());
+    let mut to_come = requests(&messages);
     for message in messages {
+        if let Ok(Message::Request(request)) = &message {
+            to_come.remove(&request.id.to_json());
+        }
         match message {
             Err(malformed) => told.push(answer(malformed.error.to_message(malformed.id.as_ref()))),
             Ok(Message::Request(request)) if is_modern(&request, None) => {
@@ -67,6 +74,8 @@ pub(super) async fn take(came: Came, bytes: &[u8], accepts: Accepts) -> Response
             Ok(Message::Request(request)) => {
                 flows.push(job.clone().among_others(request, accepts, &reader, &outside));
             }
+            // What is cancelled before it is asked for is something else of the same name, long over.
+            Ok(Message::Notification(notification)) if speaks_of(&notification, &to_come) => {}
             Ok(Message::Notification(notification)) => {
                 post::notice(&job.state, &job.parts.headers, &job.actor, &notification).await;
             }
@@ -78,6 +87,19 @@ pub(super) async fn take(came: Came, bytes: &[u8], accepts: Accepts) -> Response
     }
     let all = stream::iter(flows).map(|flow| pieces(flow).boxed());
     answers(told, all.flatten_unordered(AT_ONCE).boxed(), accepts, &outside).await
+}
+
+/// The ids of all requests.
+fn requests(messages: &[Result<Message, Box<Malformed>>]) -> HashSet<String> {
+    let id = |message: &Result<Message, _>| match message {
+        Ok(Message::Request(request)) => Some(request.id.to_json()),
+        _ => None,
+    };
+    messages.iter().filter_map(id).collect()
+}
+
+fn speaks_of(notification: &Notification, requests: &HashSet<String>) -> bool {
+    notification.params.get("requestId").is_some_and(|id| requests.contains(&id.to_string()))
 }
 
 /// What comes of one request of several.
@@ -105,7 +127,8 @@ async fn answers(
     accepts: Accepts,
     outside: &AtomicU64,
 ) -> Response {
-    if accepts.json && all_answered(&mut told, &mut pieces).await {
+    let most = if accepts.stream { MOST_HELD } else { usize::MAX };
+    if accepts.json && all_answered(&mut told, &mut pieces, most).await {
         return array(told, outside);
     }
     // The calls must not stand still because their client does not read.
@@ -123,11 +146,18 @@ async fn answers(
     sse_of(stream::iter(told).chain(rest))
 }
 
-/// Gathers answers until all are there, or until something is said before one; then they are not.
-async fn all_answered(told: &mut Vec<Told>, pieces: &mut BoxStream<'static, Piece>) -> bool {
+/// Gathers answers until all are there, or until something is said before one or so many bytes are; then they are not.
+async fn all_answered(told: &mut Vec<Told>, pieces: &mut BoxStream<'static, Piece>, most: usize) -> bool {
+    let mut held = 0;
     while let Some(piece) = pieces.next().await {
         match piece {
-            Piece::Answer(answer) => told.push(answer),
+            Piece::Answer(answer) => {
+                held += answer.message.as_ref().map_or(0, String::len);
+                told.push(answer);
+                if held > most {
+                    return false;
+                }
+            }
             Piece::Message(message) => {
                 told.push(message);
                 return false;

@@ -73,6 +73,38 @@ async fn every_request_of_a_batch_is_answered_in_one_array() {
 }
 
 #[tokio::test]
+async fn what_is_cancelled_before_it_is_asked_for_runs_all_the_same() {
+    let gate = TestGate::start().await;
+    let session = open(&gate, VERSION).await;
+    let cancel = |id: i64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    let slow = json!({ "milliseconds": 200 });
+    let batch = json!([
+        cancel(1),
+        call(1, "fixture__slow_read", slow.clone()),
+        call(2, "fixture__slow_read", slow),
+        cancel(2)
+    ]);
+    let answer = read(post(&gate, &session, "application/json", &batch).send().await.unwrap()).await;
+    let found = by_id(answer.last());
+    assert_ne!(found["1"]["result"]["isError"], true, "{found:?}");
+    assert!(
+        found.get("2").is_none_or(|two| two["result"]["isError"] != false || two.get("error").is_some()),
+        "{found:?}"
+    );
+}
+
+#[tokio::test]
+async fn large_answers_are_not_held_back_for_an_array() {
+    let gate = TestGate::start().await;
+    let session = open(&gate, VERSION).await;
+    let lists: Vec<Value> = (1..=50).map(|id| request(id, "tools/list")).collect();
+    let whole = read(post(&gate, &session, "application/json", &json!(lists)).send().await.unwrap()).await;
+    assert!(whole.last().to_string().len() > 1024 * 1024, "they are large");
+    let answer = read(post(&gate, &session, BOTH, &json!(lists)).send().await.unwrap()).await;
+    assert_eq!(answer.headers["content-type"], "text/event-stream");
+}
+
+#[tokio::test]
 async fn what_wants_no_answer_gets_none() {
     let gate = TestGate::start().await;
     let session = open(&gate, VERSION).await;
