@@ -28,7 +28,7 @@ impl App {
         };
         let page = Page { after: None, limit: MOST };
         let open = self.store().list(&running.opened.tenant, &filter, page).await?;
-        Ok(open.into_iter().find(|row| asked_for(row) == Some(running.id())))
+        Ok(open.into_iter().find(|row| asked_for(row) == Some(running.id()) && is_of_this_try(row, running)))
     }
 
     /// Refuses to answer what an MCP server asks in the caller's own call.
@@ -59,7 +59,7 @@ impl App {
     pub(crate) async fn is_waited_for(&self, row: &Invocation) -> Result<bool, AppError> {
         let Some(asks) = asked_for(row) else { return Ok(true) };
         let running = self.store().get(&row.opened.tenant, asks).await?;
-        Ok(running.is_some_and(|running| running.status == Status::Running))
+        Ok(running.is_some_and(|running| running.status == Status::Running && is_of_this_try(row, &running)))
     }
 
     /// The MCP server whose words a question is in, where one asks.
@@ -77,6 +77,11 @@ impl App {
             _ => None,
         }
     }
+}
+
+/// Whether a call still waits for the answer: one that was taken up anew, after its worker was lost, asks anew.
+fn is_of_this_try(question: &Invocation, running: &Invocation) -> bool {
+    running.started_at.is_none_or(|started| question.opened.created_at >= started)
 }
 
 /// The running call that a question is asked for by the gate itself; no door makes such calls.
